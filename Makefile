@@ -1,0 +1,53 @@
+# Every target sets up what it needs: python3 (3.11 or newer), make and a package index are enough.
+PYTHON ?= python3
+BIN := .venv/bin
+# Tests run on all cores, so each process keeps its linear algebra to one thread.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+
+.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup
+
+help:
+	@echo "make demo       recover 100,000 points from a simulated oracle"
+	@echo "make test       all tests"
+	@echo "make test-long  the same campaigns with many more runs"
+	@echo "make lint       ruff and mypy --strict"
+	@echo "make bench      all benchmarks: bench-recur, bench-mvee, bench-startup"
+	@echo "make clean      remove .venv and caches"
+
+demo: .venv/user
+	@$(BIN)/samecluster demo
+
+test: .venv/developer
+	$(ONE_THREAD) $(BIN)/python -m pytest -n auto
+
+test-long: .venv/developer
+	SAMECLUSTER_TESTS=long $(ONE_THREAD) $(BIN)/python -m pytest -n auto
+
+lint: .venv/developer
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: bench-startup bench-mvee bench-recur
+
+bench-recur bench-mvee bench-startup: bench-%: .venv/user
+	$(BIN)/python -m benchmarks.$*
+
+clean:
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+
+# Debian ships Python without venv; fetch it when it is missing and we may.
+.venv/bin/python:
+	@$(PYTHON) -c 'import ensurepip' 2>/dev/null || { \
+	  echo "python3-venv is missing, installing it with apt"; \
+	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO=sudo; \
+	  $$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq python3-venv; }
+	$(PYTHON) -m venv .venv
+
+.venv/user: .venv/bin/python pyproject.toml requirements-dev.txt
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt -e .
+	@touch $@
+
+.venv/developer: .venv/user
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@

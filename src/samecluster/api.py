@@ -1,0 +1,171 @@
+"""Two of the three doors: `recover` with an oracle, `start` for ask and tell.
+
+(The third, `samecluster.SameCluster`, is the scikit-learn shell over these.) What a user passes is
+checked here and trusted below.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from samecluster.errors import InvalidInputError
+from samecluster.oracles.base import as_oracle, checked_answer
+from samecluster.points.array import validated
+from samecluster.questions.drive import drive
+from samecluster.questions.ledger import Ledger
+from samecluster.questions.run import Run
+from samecluster.recovery.everything import AskEverything
+from samecluster.recovery.kmeans import ScqKMeans
+from samecluster.recovery.problem import Labelling, Method, Problem
+from samecluster.recovery.recur import Recur
+from samecluster.recovery.result import Recovery
+
+__all__ = ["METHODS", "RecoveryRun", "recover", "start"]
+
+METHODS: dict[str, Callable[[], Method]] = {
+    "recur": Recur,
+    "scq-k-means": ScqKMeans,
+    "everything": AskEverything,
+}
+
+
+class RecoveryRun(Run[Recovery]):
+    """A recovery under way: a `Run` that can also say what is known so far."""
+
+    def __init__(self, method: Method, problem: Problem, ledger: Ledger) -> None:
+        self.labelling = Labelling(problem, method.name, ledger)
+        super().__init__(method.plan(problem, self.labelling), ledger)
+
+    def snapshot(self) -> Recovery:
+        """What is known now, as a Recovery with labels of -1 where nothing is known yet."""
+        return self.labelling.recovery()
+
+
+def start(
+    X: Any,
+    *,
+    n_clusters: int,
+    margin: float,
+    method: str | Method = "recur",
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+) -> RecoveryRun:
+    """Begin a recovery whose questions you answer yourself.
+
+    Parameters
+    ----------
+    X : (n, d) points, one a row
+    n_clusters : number of clusters k, from 2 to n
+    margin : γ > 0: every cluster C has an ellipsoidal distance in which each other point is more
+        than √(1+γ) times as far from some centre as the points of C
+    method : "recur", "scq-k-means" or "everything", or an object with settings such as
+        ``samecluster.Recur(expansion=None)``
+    random_state : seed; the same seed gives the same questions
+
+    Examples
+    --------
+    >>> from samecluster.instances import make_ellipsoids
+    >>> made = make_ellipsoids(n=300, d=2, k=3, random_state=0)
+    >>> run = start(made.X, n_clusters=3, margin=made.margin, random_state=0)
+    >>> while run.pending:
+    ...     for question in run.pending:
+    ...         i, j = question.pair
+    ...         run.tell(question, same=bool(made.labels[i] == made.labels[j]))
+    >>> len(run.result.labels)
+    300
+    """
+    points = validated(X)
+    problem = Problem(
+        X=points,
+        n_clusters=_checked_n_clusters(n_clusters, len(points)),
+        margin=_checked_margin(margin),
+        rng=_generator(random_state),
+    )
+    return RecoveryRun(_checked_method(method), problem, Ledger())
+
+
+def recover(
+    X: Any,
+    oracle: Any,
+    *,
+    n_clusters: int,
+    margin: float,
+    method: str | Method = "recur",
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    on_progress: Callable[[Labelling], None] | None = None,
+) -> Recovery:
+    """Recover the clusters of X by asking an oracle.
+
+    ``oracle`` is an `samecluster.oracles.Oracle`, or a function of two row numbers that returns
+    True if they are in the same cluster. ``on_progress`` is called after each batch of answers
+    with what is known so far. The other parameters are those of `start`.
+
+    Examples
+    --------
+    >>> from samecluster.instances import make_ellipsoids
+    >>> from samecluster.oracles import LabelOracle
+    >>> made = make_ellipsoids(n=1000, d=2, k=3, random_state=0)
+    >>> found = recover(
+    ...     made.X, LabelOracle(made.labels), n_clusters=3, margin=made.margin, random_state=0
+    ... )
+    >>> from samecluster import clustering_error
+    >>> clustering_error(found.labels, made.labels)
+    0.0
+    """
+    points = validated(X)
+    answering = as_oracle(oracle, points)
+    run = start(
+        points, n_clusters=n_clusters, margin=margin, method=method, random_state=random_state
+    )
+    return drive(
+        run,
+        lambda question: checked_answer(answering, question),
+        None if on_progress is None else lambda: on_progress(run.labelling),
+    )
+
+
+def _checked_n_clusters(n_clusters: Any, n: int) -> int:
+    if not isinstance(n_clusters, numbers.Integral) or isinstance(n_clusters, bool):
+        raise InvalidInputError(f"n_clusters must be a whole number, got {n_clusters!r}")
+    k = int(n_clusters)
+    if not 2 <= k <= n:
+        raise InvalidInputError(f"n_clusters must be from 2 to the number of points ({n}), got {k}")
+    return k
+
+
+def _checked_margin(margin: Any) -> float:
+    if not isinstance(margin, numbers.Real) or isinstance(margin, bool):
+        raise InvalidInputError(f"margin must be a number, got {margin!r}")
+    gamma = float(margin)
+    if not (gamma > 0 and math.isfinite(gamma)):
+        raise InvalidInputError(f"margin must be above 0 and finite, got {margin}")
+    return gamma
+
+
+def _checked_method(method: Any) -> Method:
+    if isinstance(method, str):
+        if method not in METHODS:
+            allowed = ", ".join(repr(name) for name in METHODS)
+            raise InvalidInputError(f"method must be one of {allowed}, got {method!r}")
+        return METHODS[method]()
+    if not callable(getattr(method, "plan", None)) or isinstance(method, type):
+        raise InvalidInputError(
+            f"method must be a name or an object such as Recur(), got {method!r}"
+        )
+    checked: Method = method
+    return checked
+
+
+def _generator(random_state: Any) -> np.random.Generator:
+    if isinstance(random_state, np.random.RandomState):
+        return np.random.default_rng(random_state.randint(2**31))
+    try:
+        return np.random.default_rng(random_state)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"random_state must be None, a whole number or a generator, got {random_state!r}"
+        ) from None

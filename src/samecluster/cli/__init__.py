@@ -1,0 +1,1 @@
+"""The command line: a thin shell. Nothing heavy is imported before a command runs."""

@@ -1,0 +1,61 @@
+"""Every error that samecluster raises on purpose.
+
+SameClusterError
+├── InvalidInputError (ValueError)     a parameter or the data; names what is allowed and what came
+├── GeometryError
+│   └── SolverError                    a numerical solver gave no usable answer
+├── ProtocolError                      a call that does not fit the state of the run
+└── AnswerError
+    ├── ContradictionError             answers that cannot all be right, with those answers
+    └── OracleError                    the oracle raised, or returned no verdict
+
+An error is raised before anything is changed: the object that raised it can be used on.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from samecluster.questions.pair import Answer
+
+
+class SameClusterError(Exception):
+    """Base of all errors of this package."""
+
+
+class InvalidInputError(SameClusterError, ValueError):
+    """The data or a parameter cannot be used; the message says what is allowed."""
+
+
+class GeometryError(SameClusterError):
+    """A geometric computation has no answer."""
+
+
+class SolverError(GeometryError):
+    """A numerical solver stopped without a usable answer."""
+
+
+class ProtocolError(SameClusterError):
+    """A call that does not fit the state of the run, such as an answer nobody asked for."""
+
+
+class AnswerError(SameClusterError):
+    """Something is wrong with the answers."""
+
+
+class ContradictionError(AnswerError):
+    """Answers that cannot all be right.
+
+    ``witness`` holds them: a cycle of answers, the newest last, that says of one pair both
+    "same" and "different".
+    """
+
+    def __init__(self, witness: tuple[Answer, ...]) -> None:
+        self.witness = witness
+        listed = "; ".join(str(answer) for answer in witness)
+        super().__init__(f"these {len(witness)} answers cannot all be right: {listed}")
+
+
+class OracleError(AnswerError):
+    """The oracle raised an error, or returned something that is not a verdict."""

@@ -1,0 +1,93 @@
+"""The third door: a scikit-learn estimator over `samecluster.api`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator, ClusterMixin
+from sklearn.utils.validation import validate_data
+
+from samecluster._typing import FloatArray
+from samecluster.api import recover
+from samecluster.errors import InvalidInputError
+from samecluster.questions.ledger import Ledger
+from samecluster.recovery.problem import Labelling, Method, Problem
+from samecluster.recovery.result import How, Recovery
+
+__all__ = ["SameCluster"]
+
+
+class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
+    """Clustering by same-or-different questions, as a scikit-learn estimator.
+
+    Parameters
+    ----------
+    n_clusters, margin, method, random_state : as in `samecluster.start`, but that one cluster is
+        allowed here, as everywhere in scikit-learn; it asks nothing
+    oracle : an `samecluster.oracles.Oracle`, or a function of two row numbers. `fit` asks it.
+
+    Attributes
+    ----------
+    labels_ : cluster of each point
+    how_ : how each label is known
+    n_questions_ : pairs put to the oracle
+    recovery_ : the `samecluster.Recovery` with everything else
+
+    Examples
+    --------
+    >>> from samecluster.instances import make_ellipsoids
+    >>> from samecluster.oracles import LabelOracle
+    >>> made = make_ellipsoids(n=500, d=2, k=2, random_state=0)
+    >>> model = SameCluster(n_clusters=2, oracle=LabelOracle(made.labels), random_state=0)
+    >>> model.fit(made.X).labels_.shape
+    (500,)
+    """
+
+    def __init__(
+        self,
+        n_clusters: int = 2,
+        *,
+        margin: float = 1.0,
+        method: str | Method = "recur",
+        oracle: Any = None,
+        random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    ) -> None:
+        self.n_clusters = n_clusters
+        self.margin = margin
+        self.method = method
+        self.oracle = oracle
+        self.random_state = random_state
+
+    def fit(self, X: Any, y: Any = None) -> SameCluster:
+        """Recover the clusters of X; y is ignored."""
+        del y
+        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
+        self.recovery_ = _one_cluster(X) if self.n_clusters == 1 else self._recover(X)
+        self.labels_ = self.recovery_.labels
+        self.how_ = self.recovery_.how
+        self.n_questions_ = self.recovery_.n_questions
+        return self
+
+    def _recover(self, X: FloatArray) -> Recovery:
+        if self.oracle is None:
+            raise InvalidInputError(
+                "SameCluster needs an oracle to ask: SameCluster(oracle=...), see "
+                "samecluster.oracles"
+            )
+        return recover(
+            X,
+            self.oracle,
+            n_clusters=self.n_clusters,
+            margin=self.margin,
+            method=self.method,
+            random_state=self.random_state,
+        )
+
+
+def _one_cluster(X: FloatArray) -> Recovery:
+    """What one cluster leaves to find out: nothing."""
+    problem = Problem(X, n_clusters=1, margin=np.inf, rng=np.random.default_rng(0))
+    labelling = Labelling(problem, "one cluster", Ledger())
+    labelling.mark(np.arange(len(X)), 0, How.PROVEN)
+    return labelling.recovery()

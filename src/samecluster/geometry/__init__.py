@@ -1,0 +1,1 @@
+"""Pure functions over arrays. Knows no questions, no files and no random state."""

@@ -1,0 +1,124 @@
+"""Convex hulls blown up about an inner point, without ever building a facet.
+
+The gauge of a target t against columns a_i is min Σλ with Σ λ_i a_i = t, λ ≥ 0: how far the hull of
+the columns (with the origin inside) must be blown up to hold t. One small linear program a target,
+all sharing their columns; a batch of them goes through the simplex method in lock step.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster.geometry import tolerance
+
+__all__ = ["extreme_members", "gauge_at_most", "sound_expansion"]
+
+_CHUNK = 4096
+_MAX_PIVOTS_PER_ROW = 40
+
+
+def sound_expansion(margin: float) -> float:
+    """The factor by which a cluster's hull may be blown up about any point of it.
+
+    Every point of the blown-up hull lies in K + β(K − K) with β = (√(1+γ) − 1)/2, so it belongs to
+    the cluster (the reach theorem in the docs).
+    """
+    return (1.0 + float(np.sqrt(1.0 + margin))) / 2.0
+
+
+def gauge_at_most(
+    columns: FloatArray, inner: float, targets: FloatArray, bound: float
+) -> BoolArray:
+    """Which targets (p, r) have a gauge of at most ``bound`` against ``columns`` (m, r).
+
+    ``inner`` is the radius of a ball about the origin that lies in the hull of the columns. The
+    points ±inner·e_i are therefore free further columns, and give every target a basis to start
+    from. True is only returned with a combination that shows it, residual included.
+    """
+    rank = targets.shape[1]
+    everything = np.vstack([inner * np.eye(rank), -inner * np.eye(rank), columns])
+    pieces = [
+        _decide(everything, inner, targets[start : start + _CHUNK], bound)
+        for start in range(0, len(targets), _CHUNK)
+    ]
+    return np.concatenate(pieces) if pieces else np.zeros(0, dtype=np.bool_)
+
+
+def _decide(columns: FloatArray, inner: float, targets: FloatArray, bound: float) -> BoolArray:
+    n, rank = targets.shape
+    accepted = np.zeros(n, dtype=np.bool_)
+    if rank == 0:
+        return ~accepted
+    active = np.arange(n)
+    # Row i of an inverse belongs to the basic column basis[i]; values are its weights.
+    basis = np.where(targets < 0, np.arange(rank) + rank, np.arange(rank))
+    inverse = np.zeros((n, rank, rank))
+    inverse[:, np.arange(rank), np.arange(rank)] = np.where(targets < 0, -1.0, 1.0) / inner
+    values = np.abs(targets) / inner
+    for _ in range(_MAX_PIVOTS_PER_ROW * rank):
+        totals = values.sum(axis=1)
+        low = totals <= bound
+        if low.any():
+            accepted[active[low]] = _confirmed(
+                columns, inner, targets[active[low]], basis[low], values[low], bound
+            )
+        prices = inverse.sum(axis=1) @ columns.T
+        entering = prices.argmax(axis=1)
+        price = prices[np.arange(len(active)), entering]
+        # The dual, scaled to be feasible, shows that the gauge is at least totals / price.
+        open_ = ~low & (totals <= bound * price) & (price > 1.0 + tolerance.PRICE)
+        if not open_.any():
+            break
+        active, basis, inverse, values = active[open_], basis[open_], inverse[open_], values[open_]
+        _pivot(columns, entering[open_], basis, inverse, values)
+    return accepted
+
+
+def _pivot(
+    columns: FloatArray,
+    entering: IntArray,
+    basis: IntArray,
+    inverse: FloatArray,
+    values: FloatArray,
+) -> None:
+    """Bring one column into each basis, in place."""
+    rows = np.arange(len(entering))
+    direction = np.matmul(inverse, columns[entering][:, :, None])[:, :, 0]
+    shrinking = direction > tolerance.PRICE * np.abs(direction).max(axis=1, keepdims=True)
+    ratios = np.where(shrinking, values, np.inf) / np.where(shrinking, direction, 1.0)
+    leaving = ratios.argmin(axis=1)
+    step = ratios[rows, leaving]
+    values -= step[:, None] * direction
+    np.maximum(values, 0.0, out=values)
+    values[rows, leaving] = step
+    basis[rows, leaving] = entering
+    pivot_row = inverse[rows, leaving] / direction[rows, leaving][:, None]
+    inverse -= direction[:, :, None] * pivot_row[:, None, :]
+    inverse[rows, leaving] = pivot_row
+
+
+def _confirmed(
+    columns: FloatArray,
+    inner: float,
+    targets: FloatArray,
+    basis: IntArray,
+    values: FloatArray,
+    bound: float,
+) -> BoolArray:
+    """Whether the combination, with its rounding residual paid for, stays within the bound."""
+    reached = np.matmul(values[:, None, :], columns[basis])[:, 0, :]
+    residual = np.abs(targets - reached).sum(axis=1) / inner
+    return np.asarray((values.sum(axis=1) + residual) * (1.0 + tolerance.ROUNDING) <= bound)
+
+
+def extreme_members(points: FloatArray, n_directions: int) -> IntArray:
+    """Indices of points (n, r) that are farthest along fixed directions, both ways.
+
+    Their hull is a slightly smaller stand-in for the hull of all points.
+    """
+    rank = points.shape[1]
+    directions = np.random.default_rng(0).normal(size=(rank, n_directions))
+    directions[:, : min(rank, n_directions)] = np.eye(rank)[:, :n_directions]
+    along = points @ directions
+    return np.unique(np.concatenate([along.argmax(axis=0), along.argmin(axis=0)]))

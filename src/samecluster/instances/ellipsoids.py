@@ -1,0 +1,160 @@
+"""The paper's instances: points uniform in stretched, rotated ellipsoids at a chosen margin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.geometry.ellipsoid import Ellipsoid
+
+__all__ = ["Instance", "make_ellipsoids"]
+
+_JUST_ABOVE = 1.0 + 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Instance:
+    """Points with their true clustering.
+
+    ``ellipsoids[j]`` is the (W, c) of cluster j: inside it lies the cluster, and every other
+    point y has ``ellipsoids[j].norms(y)² > (1 + margin) · max norms(x)²`` over its members x.
+    """
+
+    X: FloatArray
+    labels: IntArray
+    margin: float
+    ellipsoids: tuple[Ellipsoid, ...]
+
+    @property
+    def n_clusters(self) -> int:
+        return len(self.ellipsoids)
+
+
+def make_ellipsoids(
+    n: int,
+    d: int,
+    k: int,
+    margin: float = 1.0,
+    condition: float = 100.0,
+    rank: int | Sequence[int] | None = None,
+    sizes: Sequence[float] | FloatArray | None = None,
+    random_state: int | np.random.Generator | None = None,
+) -> Instance:
+    """Points uniform in k random ellipsoids, as close together as the margin allows.
+
+    Centres are drawn at random and then moved apart, all at one scale, until the margin of the
+    returned (W, c) just holds; the tightest pair has it almost exactly.
+
+    Parameters
+    ----------
+    n, d, k : numbers of points, columns and clusters
+    margin : γ > 0 of every cluster with respect to its own ellipsoid
+    condition : condition number of each W; the longest axis is its square root times the shortest
+    rank : rank of the clusters, one number or one a cluster; default d
+    sizes : share of each cluster, in any unit; default equal. Every cluster gets a point.
+    random_state : seed or generator
+
+    Examples
+    --------
+    >>> made = make_ellipsoids(n=100, d=3, k=2, random_state=0)
+    >>> made.X.shape, np.bincount(made.labels).tolist()
+    ((100, 3), [50, 50])
+    """
+    ranks = _ranks(rank, d, k)
+    counts = _counts(n, k, sizes)
+    if not margin > 0:
+        raise InvalidInputError(f"margin must be above 0, got {margin}")
+    if not condition >= 1:
+        raise InvalidInputError(f"condition must be at least 1, got {condition}")
+    rng = np.random.default_rng(random_state)
+
+    shapes = [_random_shape(d, condition, rng) for _ in range(k)]
+    offsets = [
+        _uniform_ball(count, r, rng) @ (axes * lengths)[:, :r].T
+        for (axes, lengths), count, r in zip(shapes, counts, ranks, strict=True)
+    ]
+    directions = rng.normal(size=(k, d))
+    centres = directions * _smallest_scale(shapes, offsets, directions, margin)
+    order = rng.permutation(n)
+    X = np.concatenate([centre + offset for centre, offset in zip(centres, offsets, strict=True)])
+    labels = np.repeat(np.arange(k), counts)
+    ellipsoids = tuple(
+        Ellipsoid(centre, axes, lengths)
+        for centre, (axes, lengths) in zip(centres, shapes, strict=True)
+    )
+    return Instance(X[order], labels[order], margin, ellipsoids)
+
+
+def _ranks(rank: int | Sequence[int] | None, d: int, k: int) -> list[int]:
+    ranks = [d] * k if rank is None else [rank] * k if isinstance(rank, int) else list(rank)
+    if len(ranks) != k or not all(1 <= r <= d for r in ranks):
+        raise InvalidInputError(f"rank must be from 1 to {d}, one number or {k} of them: {rank}")
+    return ranks
+
+
+def _counts(n: int, k: int, sizes: Sequence[float] | FloatArray | None) -> IntArray:
+    """Whole numbers of points a cluster, at least one each, n in all."""
+    if k < 1 or n < k:
+        raise InvalidInputError(f"n must be at least k and k at least 1, got n={n}, k={k}")
+    shares = np.ones(k) if sizes is None else np.asarray(sizes, dtype=np.float64)
+    if shares.shape != (k,) or not (shares > 0).all():
+        raise InvalidInputError(f"sizes must be {k} positive numbers, got {sizes}")
+    exact = np.maximum(shares / shares.sum() * n, 1.0)
+    counts: IntArray = np.floor(exact).astype(np.int64)
+    while counts.sum() > n:
+        counts[np.argmax(counts)] -= 1
+    short = n - int(counts.sum())
+    counts[np.argsort(counts - exact, kind="stable")[:short]] += 1
+    counts[np.argmax(counts)] += n - counts.sum()
+    return counts
+
+
+def _random_shape(
+    d: int, condition: float, rng: np.random.Generator
+) -> tuple[FloatArray, FloatArray]:
+    """Axes (d, d) in random order and lengths (d,): one √condition, one 1, others between."""
+    axes, triangle = np.linalg.qr(rng.normal(size=(d, d)))
+    axes = axes * np.sign(np.diagonal(triangle))
+    exponents = rng.random(d)
+    exponents[0] = 1.0
+    exponents[1:2] = 0.0
+    return axes, rng.permutation(np.sqrt(condition) ** exponents)
+
+
+def _uniform_ball(n: int, r: int, rng: np.random.Generator) -> FloatArray:
+    gaussian = rng.normal(size=(n, r))
+    radii = rng.random((n, 1)) ** (1.0 / r)
+    return np.asarray(radii * gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True))
+
+
+def _smallest_scale(
+    shapes: list[tuple[FloatArray, FloatArray]],
+    offsets: list[FloatArray],
+    directions: FloatArray,
+    margin: float,
+) -> float:
+    """The scale s of the centres s·z from which on all margins hold.
+
+    For y = s·z_j + p the squared distance to centre i is As² + 2Bs + C with a = z_j − z_i measured
+    by W_i; the largest root of As² + 2Bs + C = (1+γ)·max_i is the scale at which y is far enough.
+    """
+    smallest = 0.0
+    for i, (axes, lengths) in enumerate(shapes):
+        whiten = axes / lengths
+        limit = (1.0 + margin) * float(np.max(np.sum((offsets[i] @ whiten) ** 2, axis=1)))
+        for j, offset in enumerate(offsets):
+            if i == j:
+                continue
+            apart = (directions[j] - directions[i]) @ whiten
+            own = offset @ whiten
+            a = float(apart @ apart)
+            b = own @ apart
+            excess = np.sum(own**2, axis=1) - limit
+            discriminant = b**2 - a * excess
+            roots = (-b + np.sqrt(np.maximum(discriminant, 0.0))) / a
+            smallest = max(smallest, float(np.max(roots[discriminant >= 0], initial=0.0)))
+    return smallest * _JUST_ABOVE

@@ -1,0 +1,12 @@
+"""Who answers: simulated labels, functions, and noise over any of them.
+
+An oracle has one method that matters, ``answer(question) -> Verdict``. Write your own by
+subclassing `Oracle`; wrap a plain function with `FunctionOracle` or `RowOracle`.
+"""
+
+from samecluster.oracles.base import Oracle, as_oracle
+from samecluster.oracles.functions import FunctionOracle, RowOracle
+from samecluster.oracles.labels import LabelOracle
+from samecluster.oracles.noisy import NoisyOracle
+
+__all__ = ["FunctionOracle", "LabelOracle", "NoisyOracle", "Oracle", "RowOracle", "as_oracle"]

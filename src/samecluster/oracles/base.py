@@ -1,0 +1,65 @@
+"""What an oracle is, and the checks on what it says."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from samecluster._typing import FloatArray
+from samecluster.errors import AnswerError, InvalidInputError, OracleError
+from samecluster.questions.pair import Question, Verdict
+
+__all__ = ["Oracle", "as_oracle", "checked_answer"]
+
+
+class Oracle(ABC):
+    """Somebody who can tell whether two items are in the same cluster."""
+
+    @abstractmethod
+    def answer(self, question: Question) -> Verdict:
+        """The verdict on a question."""
+
+    def bound_to(self, X: FloatArray) -> Oracle:
+        """This oracle for the rows of X; only oracles that look at rows need to override it."""
+        del X
+        return self
+
+
+def as_oracle(oracle: Any, X: FloatArray) -> Oracle:
+    """An oracle for the rows of X, from an Oracle or a function of two row numbers."""
+    from samecluster.oracles.functions import FunctionOracle
+
+    if isinstance(oracle, Oracle):
+        return oracle.bound_to(X)
+    if callable(oracle):
+        return FunctionOracle(oracle)
+    raise InvalidInputError(
+        "oracle must be an Oracle or a function of two row numbers that returns True for the "
+        f"same cluster, got {type(oracle).__name__}"
+    )
+
+
+def checked_answer(oracle: Oracle, question: Question) -> Verdict:
+    """The oracle's verdict; OracleError if it fails or says something else."""
+    try:
+        verdict: Any = oracle.answer(question)
+    except AnswerError:
+        raise
+    except Exception as error:
+        raise OracleError(
+            f"the oracle failed on {question}: {type(error).__name__}: {error}"
+        ) from error
+    return as_verdict(verdict, question)
+
+
+def as_verdict(said: Any, question: Question) -> Verdict:
+    """True, False or a Verdict, as a Verdict."""
+    if isinstance(said, Verdict):
+        return said
+    if isinstance(said, bool | np.bool_):
+        return Verdict.of(bool(said))
+    raise OracleError(
+        f"the oracle must say True, False or a Verdict, but on {question} it said {said!r}"
+    )

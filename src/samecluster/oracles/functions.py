@@ -1,0 +1,62 @@
+"""Oracles made of a plain function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from samecluster._typing import FloatArray
+from samecluster.errors import ProtocolError
+from samecluster.oracles.base import Oracle, as_verdict
+from samecluster.questions.pair import Question, Verdict
+
+__all__ = ["FunctionOracle", "RowOracle"]
+
+
+class FunctionOracle(Oracle):
+    """Asks ``function(i, j)`` with two row numbers.
+
+    >>> FunctionOracle(lambda i, j: i % 2 == j % 2).answer(Question(1, 2))
+    <Verdict.DIFFERENT: 'different'>
+    """
+
+    def __init__(self, function: Callable[[int, int], Any]) -> None:
+        self._function = function
+
+    def __repr__(self) -> str:
+        return f"FunctionOracle({_name(self._function)})"
+
+    def answer(self, question: Question) -> Verdict:
+        return as_verdict(self._function(question.item, question.comparator), question)
+
+
+class RowOracle(Oracle):
+    """Asks ``function(x, y)`` with two rows of the data that is being clustered.
+
+    >>> import numpy as np
+    >>> same_sign = RowOracle(lambda x, y: (x[0] > 0) == (y[0] > 0))
+    >>> same_sign.bound_to(np.array([[1.0], [-2.0]])).answer(Question(0, 1))
+    <Verdict.DIFFERENT: 'different'>
+    """
+
+    def __init__(self, function: Callable[[FloatArray, FloatArray], Any]) -> None:
+        self._function = function
+        self._X: FloatArray | None = None
+
+    def __repr__(self) -> str:
+        return f"RowOracle({_name(self._function)})"
+
+    def bound_to(self, X: FloatArray) -> RowOracle:
+        bound = RowOracle(self._function)
+        bound._X = X
+        return bound
+
+    def answer(self, question: Question) -> Verdict:
+        if self._X is None:
+            raise ProtocolError("a RowOracle answers only after bound_to(X)")
+        said = self._function(self._X[question.item], self._X[question.comparator])
+        return as_verdict(said, question)
+
+
+def _name(function: Callable[..., Any]) -> str:
+    return getattr(function, "__qualname__", type(function).__name__)

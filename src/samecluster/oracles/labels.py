@@ -1,0 +1,41 @@
+"""The simulated oracle: it knows the labels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from samecluster.errors import InvalidInputError
+from samecluster.oracles.base import Oracle
+from samecluster.questions.pair import Question, Verdict
+
+__all__ = ["LabelOracle"]
+
+
+class LabelOracle(Oracle):
+    """Answers from known labels, one an item.
+
+    >>> LabelOracle(["a", "b", "a"]).answer(Question(0, 2))
+    <Verdict.SAME: 'same'>
+    """
+
+    def __init__(self, labels: Any) -> None:
+        self._labels = np.asarray(labels)
+        if self._labels.ndim != 1:
+            raise InvalidInputError(
+                f"labels must be a list with one label an item, got shape {self._labels.shape}"
+            )
+
+    def __repr__(self) -> str:
+        return f"LabelOracle(<{len(self._labels)} labels>)"
+
+    def bound_to(self, X: Any) -> LabelOracle:
+        if len(X) != len(self._labels):
+            raise InvalidInputError(
+                f"the oracle has {len(self._labels)} labels for {len(X)} points"
+            )
+        return self
+
+    def answer(self, question: Question) -> Verdict:
+        return Verdict.of(bool(self._labels[question.item] == self._labels[question.comparator]))

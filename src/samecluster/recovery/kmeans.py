@@ -1,0 +1,90 @@
+"""SCQ-k-means (Ashtiani, Kushagra and Ben-David 2016), the paper's baseline.
+
+For each cluster in turn: draw 10·k of the points that are left and find their clusters, take the
+mean of the largest group as centre, sort the points by their distance from it, and find the radius
+by binary search. Exact for well separated spheres; on other shapes its labels are guesses, and the
+points that no sphere takes in stay unassigned.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.geometry import tolerance
+from samecluster.points.array import unit_scaled
+from samecluster.questions.pair import Question, Verdict
+from samecluster.questions.run import Plan
+from samecluster.recovery.placing import Placing
+from samecluster.recovery.problem import Labelling, Problem
+from samecluster.recovery.result import How, Recovery
+
+__all__ = ["ScqKMeans"]
+
+
+@dataclass(frozen=True)
+class ScqKMeans:
+    """Settings of SCQ-k-means: ``whiten`` gives all columns unit variance and no correlation."""
+
+    whiten: bool = False
+
+    @property
+    def name(self) -> str:
+        return "scq-k-means"
+
+    def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
+        points = _whitened(problem.X) if self.whiten else problem.X
+        placing = Placing(problem.n_clusters)
+        for _ in range(problem.n_clusters):
+            left = labelling.unlabelled()
+            if not len(left):
+                break
+            drawn = problem.rng.choice(
+                left, size=min(10 * problem.n_clusters, len(left)), replace=False
+            )
+            found = np.array((yield from placing.place(drawn.tolist())))
+            if (found < 0).all():
+                continue
+            cluster = int(np.argmax(np.bincount(found[found >= 0])))
+            centre = points[drawn[found == cluster]].mean(axis=0)
+            ball = yield from _ball(points, left, centre, placing.representative(cluster))
+            _mark(labelling, ball, drawn, found, cluster)
+            labelling.close_round()
+        return labelling.recovery()
+
+
+def _ball(
+    points: FloatArray, left: IntArray, centre: FloatArray, representative: int
+) -> Plan[IntArray]:
+    """The nearest points to the centre up to where binary search puts the cluster's edge."""
+    near_first = left[np.argsort(np.linalg.norm(points[left] - centre, axis=1), kind="stable")]
+    inside, outside = 0, len(near_first)
+    while inside < outside:
+        middle = (inside + outside) // 2
+        verdict = Verdict.SAME
+        if near_first[middle] != representative:
+            (verdict,) = yield [Question(int(near_first[middle]), representative)]
+        if verdict is Verdict.SAME:
+            inside = middle + 1
+        else:
+            outside = middle
+    return near_first[:inside]
+
+
+def _mark(
+    labelling: Labelling, ball: IntArray, drawn: IntArray, found: IntArray, cluster: int
+) -> None:
+    """Label the ball; the baseline trusts it more than its own answers, as published."""
+    labelling.mark(ball, cluster, How.PREDICTED)
+    asked = np.intersect1d(ball, drawn[found == cluster])
+    labelling.mark(asked, cluster, How.ASKED)
+
+
+def _whitened(X: FloatArray) -> FloatArray:
+    scaled = unit_scaled(X)
+    offsets = scaled - scaled.mean(axis=0)
+    _, singular, directions = np.linalg.svd(offsets, full_matrices=False)
+    kept = singular > tolerance.ROUNDING_NOISE * max(float(singular[0]), 1.0) * len(X)
+    return np.asarray(offsets @ (directions[kept].T / singular[kept]))

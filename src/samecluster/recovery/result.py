@@ -1,0 +1,97 @@
+"""What a recovery gives: labels, how each is known, and what it cost."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from samecluster._typing import IntArray
+from samecluster.questions.pair import Answer
+from samecluster.recovery.error import clustering_error
+
+__all__ = ["How", "Recovery", "Round"]
+
+
+class How(enum.IntEnum):
+    """How a label is known, from nothing at all to an answer about this very point."""
+
+    UNASSIGNED = 0
+    """There is no label (it is -1)."""
+    PREDICTED = 1
+    """By a model; may be wrong."""
+    INFERRED = 2
+    """By the rules of a proof from a premise that nobody vouches for, such as a guessed margin."""
+    PROVEN = 3
+    """By proof from the answers, under the declared margin (and number of clusters)."""
+    ASKED = 4
+    """By answers about this point."""
+
+
+_WORDS = np.array([how.name.lower() for how in How])
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of an algorithm: questions asked in it, and labels known at its end."""
+
+    n_questions: int
+    n_labelled: int
+
+
+@dataclass(frozen=True, eq=False)
+class Recovery:
+    """The outcome of a recovery, complete or not.
+
+    Attributes
+    ----------
+    labels : (n,) cluster of each point, numbered from 0; -1 where there is none
+    how_codes : (n,) `How` of each label as a small integer; `how` has the words
+    n_questions : pairs that were really put to the oracle
+    rounds : what each round cost and gave
+    round_of : (n,) the round, from 0, in which the label became known; -1 where there is none
+    answers : all answers, in the order given
+    method, margin, n_clusters : what it ran with
+    """
+
+    labels: IntArray
+    how_codes: npt.NDArray[np.int8]
+    n_questions: int
+    rounds: tuple[Round, ...]
+    round_of: npt.NDArray[np.int32]
+    answers: tuple[Answer, ...]
+    method: str
+    margin: float
+    n_clusters: int
+
+    @property
+    def how(self) -> npt.NDArray[np.str_]:
+        """How each label is known: asked, proven, inferred, predicted or unassigned."""
+        return np.asarray(_WORDS[self.how_codes])
+
+    def count(self, how: How) -> int:
+        """How many labels are known this way."""
+        return int(np.count_nonzero(self.how_codes == how))
+
+    def error_curve(self, truth: Any) -> list[tuple[int, float]]:
+        """Questions so far and clustering error after each round, given the true labels."""
+        curve = []
+        questions = 0
+        for number, finished in enumerate(self.rounds):
+            questions += finished.n_questions
+            known = (self.round_of >= 0) & (self.round_of <= number)
+            curve.append((questions, clustering_error(np.where(known, self.labels, -1), truth)))
+        return curve
+
+    def __repr__(self) -> str:
+        known = ", ".join(
+            f"{self.count(how):,} {how.name.lower()}" for how in reversed(How) if self.count(how)
+        )
+        found = len(np.unique(self.labels[self.labels >= 0]))
+        return (
+            f"<Recovery by {self.method}: {len(self.labels):,} points in {found} clusters, "
+            f"{self.n_questions:,} questions, labels {known}>"
+        )

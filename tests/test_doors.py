@@ -1,0 +1,250 @@
+"""The three doors lead to the same place, and bad input is turned away at each of them."""
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import samecluster
+from samecluster import Recur, SameCluster, Verdict, clustering_error, recover, start
+from samecluster.errors import ContradictionError, InvalidInputError, OracleError
+from samecluster.instances import make_ellipsoids
+from samecluster.oracles import LabelOracle, RowOracle
+
+METHODS = ["recur", "scq-k-means", "everything", Recur(sampling="batches", expansion=None)]
+
+
+def tell_all(run, labels) -> None:
+    while run.pending:
+        for question in run.pending:
+            i, j = question.pair
+            run.tell(question, same=bool(labels[i] == labels[j]))
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_three_doors_give_identical_labels_and_counts(method) -> None:
+    made = make_ellipsoids(400, 3, 3, random_state=0)
+    oracle = LabelOracle(made.labels)
+    common = {"n_clusters": 3, "margin": 1.0, "method": method, "random_state": 5}
+    one = recover(made.X, oracle, **common)
+    two = SameCluster(oracle=oracle, **common).fit(made.X)
+    run = start(made.X, **common)
+    tell_all(run, made.labels)
+    for labels, how, count in (
+        (two.labels_, two.how_, two.n_questions_),
+        (run.result.labels, run.result.how, run.result.n_questions),
+    ):
+        assert (labels == one.labels).all()
+        assert (how == one.how).all()
+        assert count == one.n_questions
+    assert run.n_questions == one.n_questions
+    assert run.result.answers == one.answers
+
+
+@pytest.mark.parametrize("method", METHODS, ids=str)
+def test_no_pair_is_asked_twice_and_none_that_is_implied(method) -> None:
+    made = make_ellipsoids(300, 2, 4, random_state=1)
+    asked = []
+
+    def oracle(i: int, j: int) -> bool:
+        asked.append(frozenset((i, j)))
+        return bool(made.labels[i] == made.labels[j])
+
+    found = recover(made.X, oracle, n_clusters=4, margin=1.0, method=method, random_state=0)
+    assert len(asked) == len(set(asked)) == found.n_questions
+
+
+def test_a_run_can_be_looked_at_on_the_way() -> None:
+    made = make_ellipsoids(2000, 2, 3, random_state=0)
+    run = start(made.X, n_clusters=3, margin=1.0, method=Recur(sampling="batches"), random_state=0)
+    known = []
+    while run.pending:
+        for question in run.pending:
+            i, j = question.pair
+            run.tell(question, same=bool(made.labels[i] == made.labels[j]))
+        snapshot = run.snapshot()
+        labelled = snapshot.labels >= 0
+        assert clustering_error(snapshot.labels[labelled], made.labels[labelled]) == 0
+        known.append(int(labelled.sum()))
+    assert known == sorted(known)
+    assert known[-1] == 2000
+    assert "2,000 points in 3 clusters" in repr(run.result)
+
+
+def test_progress_is_reported() -> None:
+    made = make_ellipsoids(500, 2, 2, random_state=0)
+    seen = []
+    recover(
+        made.X,
+        LabelOracle(made.labels),
+        n_clusters=2,
+        margin=1.0,
+        random_state=0,
+        on_progress=lambda known: seen.append((known.n_questions, known.n_labelled)),
+    )
+    assert seen == sorted(seen)
+    assert seen[-1][1] == 500
+
+
+X2 = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.5]])
+
+
+@pytest.mark.parametrize(
+    ("X", "changes", "message"),
+    [
+        ([[0, 1], [np.nan, 2]], {}, "nan at row 1, column 0"),
+        ([[0, 1], [5, -np.inf]], {}, "-inf at row 1, column 1"),
+        ([[0, "cat"], [1, 2]], {}, "'cat' at row 0, column 1"),
+        ([1, 2, 3], {}, "two dimensions"),
+        (np.zeros((2, 2, 2)), {}, "two dimensions"),
+        (np.zeros((0, 3)), {}, "empty"),
+        (np.zeros((3, 0)), {}, "empty"),
+        (np.zeros((1, 3)), {}, "only one point"),
+        (np.zeros((3, 2), dtype=complex), {}, "complex"),
+        (np.array([[None, 1], [2, 3]]), {}, "None at row 0, column 0"),
+        (X2, {"n_clusters": 4}, r"from 2 to the number of points \(3\), got 4"),
+        (X2, {"n_clusters": 1}, "from 2 to"),
+        (X2, {"n_clusters": 2.5}, "whole number, got 2.5"),
+        (X2, {"n_clusters": True}, "whole number, got True"),
+        (X2, {"margin": 0}, "above 0 and finite, got 0"),
+        (X2, {"margin": -1.0}, "above 0 and finite"),
+        (X2, {"margin": np.inf}, "above 0 and finite"),
+        (X2, {"margin": np.nan}, "above 0 and finite"),
+        (X2, {"margin": "auto?"}, "margin must be a number"),
+        (X2, {"method": "magic"}, "'recur', 'scq-k-means', 'everything', got 'magic'"),
+        (X2, {"method": 3}, "name or an object such as Recur"),
+        (X2, {"method": Recur}, "name or an object such as Recur"),
+        (X2, {"random_state": "seed"}, "random_state must be"),
+    ],
+)
+def test_bad_input_is_named(X, changes, message) -> None:
+    arguments = {"n_clusters": 2, "margin": 1.0, **changes}
+    with pytest.raises(InvalidInputError, match=message):
+        start(X, **arguments)
+
+    def never(i: int, j: int) -> bool:
+        raise AssertionError("asked although the input is bad")
+
+    with pytest.raises(InvalidInputError, match=message):
+        recover(X, never, **arguments)
+
+
+def test_one_cluster_is_refused_but_by_the_estimator_which_asks_nothing() -> None:
+    assert SameCluster(n_clusters=1).fit(X2).n_questions_ == 0
+    with pytest.raises(InvalidInputError, match="from 2 to"):
+        SameCluster(n_clusters=0, oracle=LabelOracle([0, 0, 0])).fit(X2)
+
+
+def test_column_names_are_used_where_there_are_some() -> None:
+    class Frame:
+        columns = ("height", "weight")
+
+        def __array__(self, dtype=None, copy=None):
+            return np.array([[1.0, 2.0], [3.0, np.nan]])
+
+    with pytest.raises(InvalidInputError, match="nan at row 1, column 'weight'"):
+        start(Frame(), n_clusters=2, margin=1.0)
+
+
+@pytest.mark.parametrize(
+    ("oracle", "message"),
+    [
+        (lambda i, j: "perhaps", "must say True, False or a Verdict, but on .* it said 'perhaps'"),
+        (lambda i, j: None, "it said None"),
+        (lambda i, j: 1, "it said 1"),
+        (lambda i, j: 1 / 0, "the oracle failed on .*: ZeroDivisionError"),
+    ],
+)
+def test_an_oracle_that_gives_no_verdict_is_named(oracle, message) -> None:
+    with pytest.raises(OracleError, match=message):
+        recover(X2, oracle, n_clusters=2, margin=1.0)
+
+
+def test_an_oracle_that_is_none_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="oracle must be an Oracle or a function"):
+        recover(X2, 7, n_clusters=2, margin=1.0)
+    with pytest.raises(InvalidInputError, match="2 labels for 3 points"):
+        recover(X2, LabelOracle([0, 1]), n_clusters=2, margin=1.0)
+    with pytest.raises(InvalidInputError, match="one label an item"):
+        LabelOracle([[0, 1]])
+    with pytest.raises(InvalidInputError, match="needs an oracle"):
+        SameCluster().fit(X2)
+
+
+def test_answers_that_contradict_each_other_are_shown() -> None:
+    """Told by hand, since no plan asks a question whose answer is implied."""
+    run = start(np.zeros((4, 1)), n_clusters=2, margin=1.0, method="everything")
+    first = run.pending
+    for question in first:
+        run.tell(question, same=True)
+    with pytest.raises(ContradictionError) as caught:
+        run.tell(samecluster.Question(1, 2), same=False)
+    assert len(caught.value.witness) == 3
+
+
+@pytest.mark.parametrize(
+    ("X", "labels"),
+    [
+        ([[0, 0], [0, 0], [5, 5], [5, 5], [5, 5]], [0, 0, 1, 1, 1]),
+        ([[0.0, 7], [0.1, 7], [9.0, 7], [9.1, 7]], [0, 0, 1, 1]),
+        ([[i, 2 * i, -i] for i in (0, 1, 2, 50, 51, 52)], [0, 0, 0, 1, 1, 1]),
+        ([[i * 1e150] for i in (0, 1, 2, 50, 51, 52)], [0, 0, 0, 1, 1, 1]),
+        ([[i * 1e-150, i] for i in (0, 1, 2, 50, 51, 52)], [0, 0, 0, 1, 1, 1]),
+        ([[True, 0], [True, 1], [False, 0], [False, 1]], [0, 0, 1, 1]),
+        ([[1], [2]], [0, 1]),
+        ([[3, 3]] * 4, [0, 0, 0, 0]),
+    ],
+)
+@pytest.mark.parametrize("method", METHODS[:1] + METHODS[2:], ids=str)
+def test_duplicates_constants_and_lines_are_no_error(X, labels, method) -> None:
+    for seed in range(5):
+        found = recover(
+            X, LabelOracle(labels), n_clusters=2, margin=0.3, method=method, random_state=seed
+        )
+        assert clustering_error(found.labels, labels) == 0
+
+
+def test_random_state_takes_what_scikit_learn_users_pass() -> None:
+    made = make_ellipsoids(100, 2, 2, random_state=0)
+    oracle = LabelOracle(made.labels)
+    for state in (None, 3, np.random.default_rng(3), np.random.RandomState(3)):
+        found = recover(made.X, oracle, n_clusters=2, margin=1.0, random_state=state)
+        assert clustering_error(found.labels, made.labels) == 0
+
+
+CENTRES = np.array([[-1.0, 1.0], [-0.5, -1.5], [1.0, 0.5]])
+
+
+def nearest_centre(x, y) -> bool:
+    """Same group if the nearest of three fixed centres is the same."""
+    one, two = (np.linalg.norm(np.resize(row, 2) - CENTRES, axis=1).argmin() for row in (x, y))
+    return bool(one == two)
+
+
+@parametrize_with_checks(  # type: ignore[untyped-decorator]
+    [SameCluster(n_clusters=2, oracle=RowOracle(nearest_centre), random_state=0)]
+)
+def test_scikit_learn_finds_a_proper_estimator(estimator, check) -> None:
+    check(estimator)
+
+
+def test_the_estimator_clones_and_sets_parameters() -> None:
+    made = make_ellipsoids(200, 2, 3, random_state=0)
+    model = SameCluster(3, oracle=LabelOracle(made.labels), method=Recur(), random_state=0)
+    twin = clone(model).set_params(margin=0.5)
+    assert twin.get_params()["margin"] == 0.5
+    assert model.get_params()["margin"] == 1.0
+    assert not hasattr(twin, "labels_")
+    assert clustering_error(model.fit_predict(made.X), made.labels) == 0
+    assert repr(model.recovery_).startswith("<Recovery by recur")
+
+
+def test_verdict_objects_are_accepted_from_functions() -> None:
+    found = recover(
+        [[0], [1], [9]],
+        lambda i, j: Verdict.SAME if {i, j} == {0, 1} else Verdict.DIFFERENT,
+        n_clusters=2,
+        margin=1.0,
+        random_state=0,
+    )
+    assert clustering_error(found.labels, [0, 0, 1]) == 0
