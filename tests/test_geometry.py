@@ -177,6 +177,30 @@ def test_cells_cover_the_ball_and_are_as_small_as_the_proof_needs(seed, d, margi
                 assert size.max() <= size.min() * (1 + cells.alpha) * (1 + 1e-9)
 
 
+@given(seeds, st.integers(1, 4), st.floats(0.02, 2.0), st.integers(2, 60))
+def test_cells_are_monochromatic_among_foreign_points_just_outside_the_margin(
+    seed, d, margin, n
+) -> None:
+    """The theorem itself: members in the unit ball, others beyond √(1+γ), as dense as can be."""
+    rng = np.random.default_rng(seed)
+    map_ = rng.normal(size=(d, d)) * np.exp(rng.normal(size=d))
+    members = rng.normal(size=(n, d))
+    members *= rng.random((n, 1)) ** (1 / d) / np.linalg.norm(members, axis=1, keepdims=True)
+    found = enclosing_ellipsoid(members @ map_)
+    ellipsoid, rank = found.ellipsoid, found.ellipsoid.rank
+    inside = rng.normal(size=(20_000, rank))
+    inside *= rng.random((20_000, 1)) ** (1 / rank) / np.linalg.norm(inside, axis=1, keepdims=True)
+    back = ellipsoid.centre + (inside * ellipsoid.lengths) @ ellipsoid.axes.T
+    distance = np.linalg.norm(back @ np.linalg.inv(map_), axis=1)
+    cells = group_cells(Tessellation(rank, margin, found.rounding / rank).keys(inside))
+    size = np.bincount(cells)
+    mixed = (np.bincount(cells, distance <= 1) > 0) & (
+        np.bincount(cells, distance > math.sqrt(1 + margin)) > 0
+    )
+    assert not mixed.any()
+    assert d > 2 or (size > 1).any()
+
+
 @given(st.lists(st.tuples(st.integers(-2, 2), st.integers(-2, 2)), min_size=1, max_size=30))
 def test_grouping_numbers_equal_keys_alike(keys) -> None:
     groups = group_cells(np.array(keys))

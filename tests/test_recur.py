@@ -8,12 +8,14 @@ import pytest
 
 from samecluster import How, Recur, Verdict, clustering_error, recover, start
 from samecluster.errors import InvalidInputError
+from samecluster.geometry.ellipsoid import Ellipsoid
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.recovery.recur import _Rounds
 
-CAMPAIGN = 2400 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 240
-SHARDS = 12
+CAMPAIGN = 12_000 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 480
+SHARDS = 16
+UNUSED = Ellipsoid(np.zeros(0), np.zeros((0, 0)), np.zeros(0))  # only the number of them counts
 
 
 def random_instance(seed: int) -> Instance:
@@ -36,6 +38,26 @@ def random_instance(seed: int) -> Instance:
     X = np.concatenate([made.X, made.X[copies]])[order] * scale
     labels = np.concatenate([made.labels, made.labels[copies]])[order]
     return Instance(X, labels, made.margin, made.ellipsoids)
+
+
+def surrounded_instance(seed: int) -> Instance:
+    """A cluster with single foreign points all around it, just outside the margin.
+
+    The ellipsoid of any sample sticks out among them, so a cell that is too large mixes.
+    """
+    rng = np.random.default_rng([seed, 2])
+    d, margin = int(rng.integers(1, 5)), float(rng.choice([0.05, 0.2, 0.5, 1.0]))
+    n, n_foreign = int(rng.integers(20, 400)), int(rng.integers(1, 40))
+    directions = rng.normal(size=(n + n_foreign, d))
+    directions /= np.linalg.norm(directions, axis=1, keepdims=True)
+    radii = np.concatenate([rng.random(n) ** (1 / d), np.full(n_foreign, 1 + 1e-6)])
+    radii[n:] *= radii[:n].max() * np.sqrt(1 + margin) * (1 + 0.1 * rng.random(n_foreign) ** 3)
+    X = (directions * radii[:, None]) @ (rng.normal(size=(d, d)) * np.exp(rng.normal(size=d)))
+    labels = np.concatenate([np.zeros(n, dtype=np.int64), 1 + np.arange(n_foreign)])
+    order = rng.permutation(len(X))
+    return Instance(
+        X[order] + rng.normal(size=d), labels[order], margin, (UNUSED,) * (n_foreign + 1)
+    )
 
 
 def random_settings(seed: int) -> Recur:
@@ -65,7 +87,7 @@ def test_recur_is_exact_and_its_cells_are_monochromatic(shard, monkeypatch) -> N
 
     monkeypatch.setattr(_Rounds, "_tessellate", watched)
     for seed in range(shard, CAMPAIGN, SHARDS):
-        made = random_instance(seed)
+        made = random_instance(seed) if seed % 3 else surrounded_instance(seed)
         found = recover(
             made.X,
             LabelOracle(made.labels),

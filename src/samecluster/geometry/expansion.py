@@ -15,6 +15,9 @@ from samecluster.geometry.hull import extreme_members, gauge_at_most
 
 __all__ = ["expand_hull"]
 
+_FIRST_LEVEL = 4096
+_LEVEL_GROWTH = 8
+
 
 def expand_hull(
     X: FloatArray,
@@ -33,11 +36,35 @@ def expand_hull(
     thickness : how far off a flat hull's span a point may lie and still count as in it
     max_vertices : at most this many members span the hull; by default a few hundred
 
-    Only extreme members span the hull, so fewer points may be found, never more.
+    Only extreme members span the hull, so fewer points may be found, never more. The expansion
+    settles on a small random share of the candidates first, then on larger ones: most of the
+    sweeps are over few points.
     """
+    shuffled = np.random.default_rng(0).permutation(candidates)
     vertices = members
     found: list[IntArray] = []
-    while len(candidates):
+    left = candidates[:0]
+    done = 0
+    while done < len(shuffled):
+        level = min(len(shuffled), max(_FIRST_LEVEL, _LEVEL_GROWTH * done))
+        left = np.concatenate([left, shuffled[done:level]])
+        taken, left, vertices = _settle(X, vertices, left, factor, thickness, max_vertices)
+        found += taken
+        done = level
+    return np.concatenate(found) if found else candidates[:0]
+
+
+def _settle(
+    X: FloatArray,
+    vertices: IntArray,
+    candidates: IntArray,
+    factor: float,
+    thickness: float,
+    max_vertices: int | None,
+) -> tuple[list[IntArray], IntArray, IntArray]:
+    """Expand until no candidate is taken in: those taken, those left, and the hull's vertices."""
+    found: list[IntArray] = []
+    while True:
         vertices = _thinned(X, vertices, max_vertices)
         enclosing = enclosing_ellipsoid(X[vertices], epsilon=0.1, thickness=thickness)
         hull = enclosing.ellipsoid
@@ -51,11 +78,10 @@ def expand_hull(
         )
         new = candidates[inside]
         if not len(new):
-            break
+            return found, candidates, vertices
         found.append(new)
         candidates = candidates[~inside]
         vertices = np.concatenate([vertices, new])
-    return np.concatenate(found) if found else candidates[:0]
 
 
 def _thinned(X: FloatArray, vertices: IntArray, max_vertices: int | None) -> IntArray:

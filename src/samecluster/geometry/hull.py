@@ -120,5 +120,10 @@ def extreme_members(points: FloatArray, n_directions: int) -> IntArray:
     rank = points.shape[1]
     directions = np.random.default_rng(0).normal(size=(rank, n_directions))
     directions[:, : min(rank, n_directions)] = np.eye(rank)[:, :n_directions]
-    along = points @ directions
-    return np.unique(np.concatenate([along.argmax(axis=0), along.argmin(axis=0)]))
+    winners = np.zeros(0, dtype=np.int64)
+    for start in range(0, len(points), _CHUNK):
+        # The best of earlier chunks compete again; small pieces stay in the cache.
+        piece = np.concatenate([winners, np.arange(start, min(start + _CHUNK, len(points)))])
+        along = points[piece] @ directions
+        winners = piece[np.unique(np.concatenate([along.argmax(axis=0), along.argmin(axis=0)]))]
+    return winners

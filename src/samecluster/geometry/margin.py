@@ -26,7 +26,7 @@ from samecluster.geometry import tolerance
 __all__ = ["ClusterMargin", "margin_of", "true_margin"]
 
 _UNIT = 2.0**-53
-_SMALLEST = 2.0**-1022  # far above the 2⁻¹⁰⁷⁴ that a product can lose by underflow
+_SMALLEST = 2.0**-1000  # far above what a sum of products can lose by underflow
 _LARGEST = 1e308
 _GAP = 1e-9
 _MAX_ROUNDS = 60
@@ -61,8 +61,7 @@ def true_margin(
 
     The bound is close (about 1e-8 of 1 + γ) unless γ is so large that only rounding or resolution
     limits it. A cluster without a positive margin, such as one with a foreign point in its hull,
-    gets 0.0 and the ellipsoid of its spread. SolverError: neither the solver nor a simple guess
-    gave anything.
+    gets 0.0 and the ellipsoid of its spread.
 
     Parameters
     ----------
@@ -74,7 +73,6 @@ def true_margin(
 
     Examples
     --------
-    >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [2.0], [4.0], [5.0]])
     >>> found = true_margin(X, np.array([0, 0, 0, 7, 7]))
     >>> [(cluster.label, cluster.size, round(cluster.margin, 6)) for cluster in found]
@@ -86,11 +84,8 @@ def true_margin(
         raise InvalidInputError(f"labels must be {len(points)} integers, one a row; got {came}")
     if not 0.0 <= resolution < 1.0:
         raise InvalidInputError(f"resolution must be from 0 to below 1, got {resolution}")
-    return tuple(
-        _cluster_margin(points, numbers == label, int(label), resolution)
-        for label in np.unique(numbers)
-        if label >= 0
-    )
+    names = [int(label) for label in np.unique(numbers) if label >= 0]
+    return tuple(_cluster_margin(points, numbers == name, name, resolution) for name in names)
 
 
 def margin_of(X: FloatArray, members: BoolArray, factor: FloatArray, centre: FloatArray) -> float:
@@ -98,13 +93,11 @@ def margin_of(X: FloatArray, members: BoolArray, factor: FloatArray, centre: Flo
 
     Parameters
     ----------
-    X : (n, d) array
-    members : (n,) booleans, at least one of them True
+    X, members : (n, d) array and (n,) booleans, at least one of them True
     factor, centre : (r, d) array A and (d,) array c; the ellipsoid's matrix is W = AᵀA
 
     Examples
     --------
-    >>> import numpy as np
     >>> X = np.array([[0.0], [1.0], [2.0], [4.0], [5.0]])
     >>> round(margin_of(X, X[:, 0] < 3, np.eye(1), np.array([1.0])), 6)
     8.0
@@ -132,12 +125,9 @@ def _checked(X: FloatArray) -> FloatArray:
     points = np.asarray(X, dtype=np.float64)
     if points.ndim != 2 or 0 in points.shape:
         raise InvalidInputError(f"X must be (n, d) with n, d at least 1, got {points.shape}")
-    # The differences of larger numbers overflow.
-    bad = np.argwhere(~(np.abs(points) <= 1e300))
-    if len(bad):
-        i, j = bad[0].tolist()
-        what = f"row {i}, column {j} is {points[i, j]}"
-        raise InvalidInputError(f"X must be finite and at most 1e300 in size; {what}")
+    for i, j in np.argwhere(~(np.abs(points) <= 1e300)):  # larger differences would overflow
+        came = f"row {i}, column {j} is {points[i, j]}"
+        raise InvalidInputError(f"X must be finite and at most 1e300 in size; {came}")
     return points
 
 
@@ -168,26 +158,23 @@ def _squared_distances(
 def _cluster_margin(
     points: FloatArray, members: BoolArray, label: int, resolution: float
 ) -> ClusterMargin:
-    """The best of all proposed ellipsoids."""
-    best: ClusterMargin | None = None
+    shown: list[ClusterMargin] = []
     try:
         for factor, centre in _proposals(points, members, resolution):
             margin = margin_of(points, members, factor, centre)
-            if best is None or margin > best.margin:
-                best = ClusterMargin(margin, factor, centre, int(members.sum()), label)
+            shown.append(ClusterMargin(margin, factor, centre, int(members.sum()), label))
             if margin == math.inf:
                 break
     except SolverError:
-        if best is None or best.margin == 0.0:
+        if not any(cluster.margin for cluster in shown):
             raise
-    assert best is not None
-    return best
+    return max(shown, key=lambda cluster: cluster.margin)
 
 
 def _proposals(
     points: FloatArray, members: BoolArray, resolution: float
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Factors (d, d) and centres (d,), simple ones first.
+    """Factors (d, d) and centres (d,): of the spread, of an exact flat, then of the solver's Q.
 
     The program is posed in coordinates in which the members, thickened by τ, have mean 0 and
     spread 1; columns are first scaled by powers of two, which rounds nothing.
@@ -196,40 +183,26 @@ def _proposals(
     # A constant column separates nothing: any length will do that keeps it from being singular.
     share = max(resolution, tolerance.ROUNDING_NOISE)
     thickness = np.where(extent > 1e-280, share * extent, 1.0)
-    flat = (own == own[0]).all(axis=0)
-    if flat.any():
-        yield np.diag(flat / thickness), own[0].copy()
     unit = np.exp2(np.ceil(np.log2(np.maximum(extent, thickness))))
     origin = own.mean(axis=0)
     thickened = np.vstack([(own - origin) / math.sqrt(len(own)), np.diag(thickness)]) / unit
-    _, spread, directions = np.linalg.svd(thickened, full_matrices=False)
-    whiten, unwhiten = directions / spread[:, None] / unit, (directions * spread[:, None] * unit).T
+    _, spread, axes = np.linalg.svd(thickened, full_matrices=False)
+    whiten = axes / spread[:, None] / unit
     yield whiten, origin
-    if members.all():
-        return
+    flat = (own == own[0]).all(axis=0)
+    yield np.diag(flat / thickness), own[0]
     lifted = np.column_stack([(points - origin) @ whiten.T, np.ones(len(points))])
     sharpest = np.column_stack([(whiten * thickness).T, np.zeros(len(thickness))])
     Q = _separate(np.vstack([lifted[members], sharpest]), lifted[~members])
-    for shape, centre in _ellipsoids(Q, spread):
-        yield shape @ whiten, origin + unwhiten @ centre
-
-
-def _ellipsoids(Q: FloatArray, spread: FloatArray) -> Iterator[tuple[FloatArray, FloatArray]]:
-    """Factors and centres near Q, in its coordinates.
-
-    Details of Q along thin directions may drown in rounding when A(x−c) is evaluated: it is also
-    tried with these taken to be thicker, and with a ridge that makes it definite.
-    """
+    # What Q says along thin directions may drown in the rounding of A(x − c), so it is also tried
+    # with these taken to be thicker.
     for thinnest in (0.0, 1e-6, 1e-3):
-        if thinnest > 0.0 and spread.min() >= thinnest:
-            return
         damping = spread / np.maximum(spread, thinnest)
-        for ridge in (0.0, 1e-12, 1e-9):
-            W = Q[:-1, :-1] * np.outer(damping, damping) + ridge * np.eye(len(spread))
-            values, axes = np.linalg.eigh(W)
-            pull = axes.T @ (damping * Q[:-1, -1])
-            centre = -axes @ np.divide(pull, values, out=np.zeros_like(pull), where=values > 0.0)
-            yield (axes * np.sqrt(np.maximum(values, 0.0))).T, centre
+        values, turn = np.linalg.eigh(Q[:-1, :-1] * np.outer(damping, damping))
+        pull = turn.T @ (damping * Q[:-1, -1])
+        centre = turn @ np.divide(-pull, values, out=np.zeros_like(pull), where=values > 0.0)
+        factor = (turn * np.sqrt(np.maximum(values, 0.0))).T @ whiten
+        yield factor, origin + unit * ((spread * centre) @ axes)
 
 
 def _separate(inner: FloatArray, outer: FloatArray) -> FloatArray:
@@ -238,31 +211,26 @@ def _separate(inner: FloatArray, outer: FloatArray) -> FloatArray:
     ρ is posed as a share of the least |ỹ|², and each outer row is divided by its |ỹ|²: points far
     off a thin cluster would otherwise put numbers from 1 to 1e18 into one program.
     """
-    norms = np.sum(outer**2, axis=1)
-    outer, shares, batch = outer / np.sqrt(norms)[:, None], norms.min() / norms, 4 * outer.shape[1]
+    norms, batch = np.sum(outer**2, axis=1), 4 * outer.shape[1]
+    outer, shares = outer / np.sqrt(norms)[:, None], norms.min() / norms
     inside = np.unique([inner.argmax(axis=0), inner.argmin(axis=0)])
     outside = np.argsort(norms)[:batch]
-    best, best_level = None, -math.inf
+    found: list[tuple[float, FloatArray]] = []
     for _ in range(_MAX_ROUNDS):
         Q, rho = _solve(inner[inside], outer[outside], shares[outside])
         if not math.isfinite(rho):
             break
         on = np.sum((inner @ Q) * inner, axis=1)
         off = np.sum((outer @ Q) * outer, axis=1) / shares
-        if off.min() / on.max() > best_level:
-            best, best_level = Q, off.min() / on.max()
-        if rho * norms.min() <= 1.0 + _GAP:
+        found.append((float(off.min() / on.max()), Q))
+        new = _worst(on - 1.0, inside, batch), _worst(1.0 - off / rho, outside, batch)
+        # A ρ of 1 on some points shows that the cluster has no margin.
+        if rho * norms.min() <= 1.0 + _GAP or not len(new[0]) + len(new[1]):
             break
-        inner_new, outer_new = (
-            _worst(on - 1.0, inside, batch),
-            _worst(1.0 - off / rho, outside, batch),
-        )
-        if not len(inner_new) and not len(outer_new):
-            break
-        inside, outside = np.append(inside, inner_new), np.append(outside, outer_new)
-    if best is None:
+        inside, outside = np.append(inside, new[0]), np.append(outside, new[1])
+    if not found:
         raise SolverError("the semidefinite solver gave no finite answer")
-    return best
+    return max(found, key=lambda pair: pair[0])[1]
 
 
 def _worst(excess: FloatArray, known: IntArray, batch: int) -> IntArray:
@@ -273,7 +241,7 @@ def _worst(excess: FloatArray, known: IntArray, batch: int) -> IntArray:
 
 
 def _solve(inner: FloatArray, outer: FloatArray, shares: FloatArray) -> tuple[FloatArray, float]:
-    """Q and the largest ρ with x̃ᵀQx̃ ≤ 1 on ``inner``, ỹᵀQỹ ≥ ρ·share on ``outer``; NaN: none.
+    """Q and the largest ρ with x̃ᵀQx̃ ≤ 1 on ``inner``, ỹᵀQỹ ≥ ρ·share on ``outer``; or NaN.
 
     tr Q ≤ D follows from the constraints of all members, which have spread 1; it bounds Q where
     the working set does not.
@@ -286,24 +254,20 @@ def _solve(inner: FloatArray, outer: FloatArray, shares: FloatArray) -> tuple[Fl
     # The solver's coordinates of a symmetric matrix, in which the inner product is the usual one.
     weight = np.where(i == j, 1.0, math.sqrt(2.0))
     rows = np.vstack([inner, outer])
-    products = np.vstack([i == j, rows[:, i] * rows[:, j] * weight, -np.eye(len(i))])
-    products[1 + m : 1 + m + p] *= -1.0
+    table = np.zeros((1 + m + p + len(i), len(i) + 1))
+    table[:, :-1] = np.vstack([i == j, rows[:, i] * rows[:, j] * weight, -np.eye(len(i))])
+    table[1 + m : 1 + m + p, :-1] *= -1.0
+    table[1 + m : 1 + m + p, -1] = shares
     bounds = np.concatenate([[D], np.ones(m), np.zeros(p + len(i))])
-    rho = np.concatenate([np.zeros(1 + m), shares, np.zeros(len(i))])
+    cones = [clarabel.NonnegativeConeT(1 + m + p), clarabel.PSDTriangleConeT(D)]
     settings = clarabel.DefaultSettings()
     settings.verbose = False
     # The rows are scaled already; scaling them again took more steps to less accuracy.
     settings.equilibrate_enable = False
     settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = _GAP
-    found = clarabel.DefaultSolver(
-        sparse.csc_matrix((len(i) + 1, len(i) + 1)),
-        np.append(np.zeros(len(i)), -1.0),
-        sparse.csc_matrix(np.column_stack([products, rho])),
-        bounds,
-        [clarabel.NonnegativeConeT(1 + m + p), clarabel.PSDTriangleConeT(D)],
-        settings,
-    ).solve()
-    x = np.array(found.x)
+    cost, none = -np.eye(len(i) + 1)[-1], sparse.csc_matrix((len(i) + 1, len(i) + 1))
+    program = none, cost, sparse.csc_matrix(table), bounds, cones, settings
+    x = np.array(clarabel.DefaultSolver(*program).solve().x)
     Q = np.zeros((D, D))
     Q[i, j] = Q[j, i] = x[:-1] / weight
     return Q, float(x[-1]) if np.isfinite(x).all() else math.nan

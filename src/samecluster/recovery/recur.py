@@ -143,7 +143,9 @@ class _Rounds:
         wanted = self._sample_size()
         counts = np.zeros(self.problem.n_clusters, dtype=np.int64)
         grouped: dict[int, list[int]] = {}
-        while counts.max() < wanted and len(self.aside.intersection(left.tolist())) < len(left):
+        while counts.max() < wanted:
+            if self.aside and np.isin(left, list(self.aside)).all():
+                break
             # This many more draws are needed whatever they turn out to be.
             draws = self.problem.rng.choice(left, size=wanted - int(counts.max()))
             found = yield from self._place(draws)
