@@ -75,7 +75,14 @@ FORBIDDEN_IMPORTS = {
 
 @pytest.mark.parametrize(
     "path",
-    [p for p in MODULES if floor_of(room_of(p)) <= 3 and room_of(p) != "oracles"],
+    [
+        p
+        for p in MODULES
+        if floor_of(room_of(p)) <= 3
+        # Oracles reach out by trade, and proof/files.py is the one place that writes logs.
+        and room_of(p) != "oracles"
+        and p.name != "files.py"
+    ],
     ids=lambda p: str(p.relative_to(ROOT)),
 )
 def test_the_lower_floors_do_no_input_or_output(path: Path) -> None:

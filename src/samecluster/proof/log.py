@@ -1,0 +1,120 @@
+"""The log of a proof, as a recovery writes it. The checker's docstring says what records mean.
+
+Records are kept in the order in which they were found; runs of `in` records, of which there may be
+millions, as arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from samecluster._typing import FloatArray, IntArray
+
+__all__ = ["FORMAT", "ProofLog"]
+
+FORMAT = "samecluster-proof-1"
+_ROWS_A_LINE = 8192
+
+
+class ProofLog:
+    """What was concluded, and from what.
+
+    Parameters
+    ----------
+    fingerprint : of the coordinates the proof is about
+    margin, n_clusters : as declared; n_clusters may be None
+    resolution : (d,) τ of each column
+    """
+
+    def __init__(
+        self, fingerprint: str, margin: float, n_clusters: int | None, resolution: FloatArray
+    ) -> None:
+        self.fingerprint = fingerprint
+        self.margin = margin
+        self.n_clusters = n_clusters
+        self.resolution = resolution
+        self._records: list[tuple[Any, ...]] = []
+
+    def __len__(self) -> int:
+        return sum(len(record[2]) if record[0] == "in" else 1 for record in self._records)
+
+    @property
+    def records(self) -> tuple[tuple[Any, ...], ...]:
+        """All records in order; `in` records in runs: ("in", cluster, rows of y and columns)."""
+        return tuple(self._records)
+
+    def add_cluster(self, item: int) -> None:
+        self._records.append(("cluster", int(item)))
+
+    def add_answer(self, item: int, comparator: int, verdict: str) -> None:
+        self._records.append(("answer", int(item), int(comparator), verdict))
+
+    def add_inside(self, cluster: int, items: IntArray, columns: IntArray) -> None:
+        """Items (m,) with their columns (m, d+1): items, or -1-j for τ_j."""
+        rows: npt.NDArray[np.int32] = np.column_stack([items, columns]).astype(np.int32)
+        self._records.append(("in", int(cluster), rows))
+
+    def add_outside(self, item: int, cluster: int, non_member: int, columns: IntArray) -> None:
+        self._records.append(("out", int(item), int(cluster), int(non_member), columns.tolist()))
+
+    def add_last(self, item: int, cluster: int) -> None:
+        self._records.append(("last", int(item), int(cluster)))
+
+    def add_weights(
+        self,
+        item: int,
+        cluster: int,
+        positive: bool,
+        columns: list[tuple[int, float]],
+        non_members: list[tuple[int, float]],
+    ) -> None:
+        """An `sdp` record; weights are written in hexadecimal so that they stay what they are."""
+        self._records.append(
+            (
+                "sdp",
+                int(item),
+                int(cluster),
+                positive,
+                [[int(name), float(weight).hex()] for name, weight in columns],
+                [[int(name), float(weight).hex()] for name, weight in non_members],
+            )
+        )
+
+    def header(self) -> dict[str, Any]:
+        return {
+            "format": FORMAT,
+            "fingerprint": self.fingerprint,
+            "margin": float(self.margin).hex(),
+            "n_clusters": self.n_clusters,
+            "resolution": [float(tau).hex() for tau in self.resolution],
+        }
+
+    def lines(self) -> Iterator[Any]:
+        """The header and the records, as the checker reads them."""
+        yield self.header()
+        for record in self._records:
+            if record[0] != "in":
+                yield record
+                continue
+            for start in range(0, len(record[2]), _ROWS_A_LINE):
+                yield ("in", record[1], record[2][start : start + _ROWS_A_LINE])
+
+    @classmethod
+    def from_lines(cls, lines: Iterator[Any]) -> ProofLog:
+        """A log from lines as written; what they claim is not checked here."""
+        header = next(lines)
+        log = cls(
+            header["fingerprint"],
+            float.fromhex(header["margin"]),
+            header["n_clusters"],
+            np.array([float.fromhex(tau) for tau in header["resolution"]]),
+        )
+        for kind, *fields in lines:
+            if kind == "in":
+                fields = [fields[0], np.asarray(fields[1], dtype=np.int32)]
+            log._records.append((kind, *fields))
+        return log

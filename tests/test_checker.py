@@ -1,0 +1,253 @@
+"""The checker accepts what follows and nothing else, down to the last bit."""
+
+import math
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from samecluster.errors import InvalidInputError
+from samecluster.proof.checker import BadProof, Verified, _is_psd, _solve, check, fingerprint
+from samecluster.proof.files import load_proof, read_lines, save_proof
+from samecluster.proof.log import ProofLog
+
+LINE = np.array([[0.0], [1.0], [1.5], [np.nextafter(1.5, 2)], [40.0], [41.0], [2.0]])
+TAU = 2.0**-30
+
+
+def header(X: Any, margin: float, k: int | None, tau: float = TAU) -> dict[str, Any]:
+    resolution = np.full(X.shape[1], tau)
+    return ProofLog(fingerprint(X), margin, k, resolution).header()
+
+
+def checked(X: Any, records: list[Any], margin: float = 3.0, k: int | None = 2) -> Verified:
+    return check(X, [header(X, margin, k), *records])
+
+
+START = [["cluster", 0], ["answer", 1, 0, "same"], ["answer", 4, 0, "different"], ["cluster", 4]]
+
+
+def test_an_honest_log_passes_and_says_what_it_shows() -> None:
+    found = checked(LINE, [*START, ["in", 0, [[2, 0, 1], [6, 2, 0]]], ["answer", 5, 4, "same"]])
+    assert found.labels.tolist() == [0, 0, 0, -1, 1, 1, 0]
+    assert found.all_different
+    assert found.n_records == {"cluster": 2, "answer": 3, "in": 2}
+
+
+def test_one_unit_in_the_last_place_decides() -> None:
+    """At γ=3 the members 0 and 1 reach up to 1.5 and not a bit farther."""
+    assert checked(LINE, [*START, ["in", 0, [[2, 0, 1]]]]).n_by_rationals == 1
+    with pytest.raises(BadProof, match="record 4: item 3 not shown in 0"):
+        checked(LINE, [*START, ["in", 0, [[3, 0, 1]]]])
+
+
+FORGED = {
+    "wrong cluster": ([*START, ["in", 1, [[2, 0, 1]]]], 4),
+    "support used before it is known": ([*START, ["in", 0, [[6, 2, 0], [2, 0, 1]]]], 4),
+    "support that is not known at all": ([*START, ["in", 0, [[6, 3, 0]]]], 4),
+    "support of an item itself": ([*START, ["in", 0, [[2, 2, 1]]]], 4),
+    "support that does not span": ([*START, ["in", 0, [[2, 0, 0]]]], 4),
+    "only resolution columns": ([*START, ["in", 0, [[2, -1, -1]]]], 4),
+    "too few columns": ([*START, ["in", 0, [[2, 0]]]], 4),
+    "a column that does not exist": ([*START, ["in", 0, [[2, 0, -2]]]], 4),
+    "an item that does not exist": ([*START, ["in", 0, [[99, 0, 1]]]], 4),
+    "a cluster that does not exist": ([*START, ["in", 7, [[2, 0, 1]]]], 4),
+    "a cluster below zero": ([*START, ["in", -1, [[2, 3, 6]]]], 4),
+    "weights too large": ([*START, ["in", 0, [[6, 0, 1]]]], 4),
+    "an item shown twice": ([*START, ["in", 0, [[2, 0, 1], [2, 0, 1]]]], 5),
+    "an item in two clusters": ([*START, ["in", 0, [[4, 0, 1]]]], 4),
+    "last before k clusters are known": ([["cluster", 0], ["last", 2, 0]], 1),
+    "last with clusters that may be one": ([["cluster", 0], ["cluster", 4], ["last", 2, 0]], 2),
+    "last without being outside the others": ([*START, ["last", 2, 0]], 4),
+    "out with a non-member that is not known": ([*START, ["out", 5, 0, 3, [0, 5]]], 4),
+    "out with a member": ([*START, ["out", 5, 0, 1, [0, 5]]], 4),
+    "out that is not reached": ([*START, ["out", 2, 0, 4, [0, 2]]], 4),
+    "out of a known member": ([*START, ["out", 1, 0, 4, [0, 1]]], 4),
+    "answer between strangers": ([*START, ["answer", 2, 3, "same"]], 4),
+    "answers that contradict": ([*START, ["answer", 1, 0, "different"]], 4),
+    "same across clusters": ([*START, ["answer", 1, 4, "same"]], 4),
+    "an unknown verdict": ([*START, ["answer", 2, 0, "perhaps"]], 4),
+    "an unknown kind": ([*START, ["put", 2, 0]], 4),
+    "a private rule": ([*START, ["_put", 2, 0]], 4),
+    "no record at all": ([*START, 17], 4),
+    "sdp without weight": ([*START, ["sdp", 2, 0, True, [[0, "0x1p0"]], [[2, "0x0p0"]]]], 4),
+    "sdp with a negative weight": (
+        [*START, ["sdp", 2, 0, True, [[0, "-0x1p0"], [1, "0x1p0"]], [[2, "0x1p0"]]]],
+        4,
+    ),
+    "sdp that is too heavy": (
+        [*START, ["sdp", 2, 0, True, [[0, "0x1p9"], [1, "0x1p9"]], [[2, "0x1p0"]]]],
+        4,
+    ),
+    "sdp that does not dominate": (
+        [*START, ["sdp", 2, 0, True, [[0, "0x1p0"], [1, "0x1p0"]], [[2, "0x1p0"]]]],
+        4,
+    ),
+    "sdp with an unknown non-member": (
+        [*START, ["sdp", 2, 0, True, [[0, "0x1p0"], [1, "0x1p0"]], [[3, "0x1p0"]]]],
+        4,
+    ),
+    "sdp with infinite weight": ([*START, ["sdp", 2, 0, True, [[0, "inf"]], [[2, "inf"]]]], 4),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_forged_record_is_named(name) -> None:
+    records, at = FORGED[name]
+    with pytest.raises(BadProof) as caught:
+        checked(LINE, records)
+    assert caught.value.record == at
+
+
+def test_altered_data_and_headers_are_refused() -> None:
+    good = header(LINE, 3.0, 2)
+    for forged in (
+        {**good, "margin": (0.0).hex()},
+        {**good, "margin": "nan"},
+        {**good, "resolution": []},
+        {**good, "resolution": ["-0x1p0"]},
+        {**good, "format": "other"},
+        {},
+    ):
+        with pytest.raises(BadProof) as caught:
+            check(LINE, [forged])
+        assert caught.value.record == -1
+    altered = LINE.copy()
+    altered[6] = np.nextafter(altered[6], 3)
+    with pytest.raises(BadProof, match="other data"):
+        check(altered, [good])
+
+
+def test_exclusion_and_elimination_follow() -> None:
+    """-0.6, were it in the cluster of 0 and 1 (γ=3), would bring 2 into it, which is outside."""
+    X = np.array([[0.0], [1.0], [1.7], [-0.6], [9.0]])
+    start = [["cluster", 0], ["answer", 1, 0, "same"], ["answer", 2, 0, "different"]]
+    out = ["out", 3, 0, 2, [3, 1]]
+    found = checked(X, [*start, out])
+    assert found.labels.tolist() == [0, 0, -1, -1, -1]
+    with pytest.raises(BadProof):
+        checked(X, [*start, ["out", 3, 0, 2, [0, 1]]])
+    # With k = 2 and the second cluster named by item 2, item 3 must be in it.
+    found = checked(X, [*start, out, ["cluster", 2], ["last", 3, 1]])
+    assert found.labels.tolist() == [0, 0, 1, 1, -1]
+
+
+def test_weights_prove_what_reach_proves_and_more() -> None:
+    """λ = |w|·Σ|w|, μ = 1 turns a reach combination into an sdp record (Cauchy-Schwarz)."""
+    X = np.array([[0.0], [1.0], [1.25], [30.0]])
+    start = [["cluster", 0], ["answer", 1, 0, "same"], ["answer", 3, 0, "different"]]
+    w = np.array([-0.25, 1.25])
+    lam = np.abs(w) * np.abs(w).sum()
+    record = ["sdp", 2, 0, True, [[0, lam[0].hex()], [1, lam[1].hex()]], [[2, (1.0).hex()]]]
+    assert checked(X, [*start, record], margin=2.0).labels[2] == 0
+    with pytest.raises(BadProof):
+        checked(X, [*start, record], margin=1.0)
+    # Item 2 as a positive: with 3 at weight 1 it cannot be shown outside from so far away.
+    with pytest.raises(BadProof):
+        checked(X, [*start, ["sdp", 2, 0, False, record[4], [[3, (1.0).hex()]]]])
+
+
+def basis_of(X, members, y, tau):
+    """Optimal columns by HiGHS, filled up to d+1 independent ones; and the gauge."""
+    d = X.shape[1]
+    columns = np.vstack(
+        [
+            np.column_stack([X[members], np.ones(len(members))]),
+            np.column_stack([np.eye(d) * tau, np.zeros(d)]),
+        ]
+    )
+    names = [*members, *(-1 - j for j in range(d))]
+    target = np.append(X[y], 1.0)
+    solved = linprog(np.ones(2 * len(names)), A_eq=np.hstack([columns.T, -columns.T]), b_eq=target)
+    assume(solved.status == 0)
+    weights = solved.x[: len(names)] - solved.x[len(names) :]
+    order = np.argsort(-np.abs(weights))
+    chosen: list[int] = []
+    for at in order:
+        if np.linalg.matrix_rank(columns[[*chosen, at]]) == len(chosen) + 1:
+            chosen.append(int(at))
+    return [names[at] for at in chosen[: d + 1]], float(np.abs(weights).sum())
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 8), st.floats(0.05, 3.0))
+def test_reach_records_are_judged_as_by_rationals(seed, d, m, margin) -> None:
+    """Whatever the floats say first, the verdict is that of exact arithmetic."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(m + 6, d)).round(int(rng.integers(1, 12)))
+    members = list(range(m))
+    records = [["cluster", 0], *(["answer", i, 0, "same"] for i in members[1:])]
+    for y in range(m, m + 6):
+        columns, gauge = basis_of(X, members, y, TAU)
+        vectors = [
+            [*map(Fraction, X[name].tolist()), Fraction(1)]
+            if name >= 0
+            else [Fraction(TAU) if i == -1 - name else Fraction(0) for i in range(d + 1)]
+            for name in columns
+        ]
+        weights = _solve(vectors, [*map(Fraction, X[y].tolist()), Fraction(1)])
+        follows = weights is not None and sum(map(abs, weights)) ** 2 <= 1 + Fraction(margin)
+        assert not follows or gauge <= math.sqrt(1 + margin) * (1 + 1e-7)
+        try:
+            passed = checked(X, [*records, ["in", 0, [[y, *columns]]]], margin).labels[y] == 0
+        except BadProof:
+            passed = False
+        assert passed == follows
+
+
+@given(st.integers(0, 10**6), st.integers(1, 5), st.integers(0, 6), st.integers(0, 2))
+def test_positive_semidefinite_agrees_with_eigenvalues(seed, size, plus, minus) -> None:
+    rng = np.random.default_rng(seed)
+    matrix = np.zeros((size, size))
+    for _ in range(plus):
+        v = rng.integers(-3, 4, size=size)
+        matrix += np.outer(v, v)
+    for _ in range(minus):
+        v = rng.integers(-2, 3, size=size)
+        matrix -= np.outer(v, v)
+    exact = [[Fraction(int(value)) for value in row] for row in matrix]
+    smallest = np.linalg.eigvalsh(matrix).min()
+    if abs(smallest) > 1e-9:
+        assert _is_psd(exact) == (smallest > 0)
+    elif minus == 0:
+        assert _is_psd(exact)
+
+
+@pytest.mark.parametrize("scale", [1e-150, 1e150, 2.0**-1060])
+def test_numbers_of_any_size_are_decided(scale) -> None:
+    X = LINE * scale
+    records = [*START, ["in", 0, [[2, 0, 1]]]]
+    lines = [header(X, 3.0, 2, TAU * min(scale, 1.0)), *records]
+    exact = Fraction(float(X[2, 0])) / Fraction(float(X[1, 0])) <= Fraction(3, 2)
+    if exact:
+        assert check(X, lines).labels[2] == 0
+    else:
+        with pytest.raises(BadProof):
+            check(X, lines)
+
+
+def test_logs_survive_a_file(tmp_path) -> None:
+    log = ProofLog(fingerprint(LINE), 3.0, 2, np.array([TAU]))
+    log.add_cluster(0)
+    log.add_answer(1, 0, "same")
+    log.add_answer(4, 0, "different")
+    log.add_cluster(4)
+    log.add_inside(0, np.array([2, 6]), np.array([[0, 1], [2, 0]]))
+    log.add_weights(5, 1, True, [(4, 1.0), (-1, 3e18)], [(5, 0.5)])
+    log.add_last(3, 0)
+    path = tmp_path / "proof.jsonl.gz"
+    save_proof(log, path)
+    assert not list(tmp_path.glob("*.partial"))
+    again = load_proof(path)
+    assert len(again) == len(log) == 8
+    assert again.header() == log.header()
+    assert [str(list(line)) for line in again.lines()] == [str(list(line)) for line in log.lines()]
+    with pytest.raises(BadProof) as caught:
+        check(LINE, read_lines(path))
+    assert caught.value.record == 6, "the sdp record is forged"
+    (tmp_path / "text").write_text("not json\n")
+    with pytest.raises(InvalidInputError, match="line 1"):
+        load_proof(tmp_path / "text")
