@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import Array, FloatArray
 
 __all__ = ["FORMAT", "ProofLog"]
 
@@ -53,12 +53,12 @@ class ProofLog:
     def add_answer(self, item: int, comparator: int, verdict: str) -> None:
         self._records.append(("answer", int(item), int(comparator), verdict))
 
-    def add_inside(self, cluster: int, items: IntArray, columns: IntArray) -> None:
+    def add_inside(self, cluster: int, items: Array, columns: Array) -> None:
         """Items (m,) with their columns (m, d+1): items, or -1-j for τ_j."""
         rows: npt.NDArray[np.int32] = np.column_stack([items, columns]).astype(np.int32)
         self._records.append(("in", int(cluster), rows))
 
-    def add_outside(self, item: int, cluster: int, non_member: int, columns: IntArray) -> None:
+    def add_outside(self, item: int, cluster: int, non_member: int, columns: Array) -> None:
         self._records.append(("out", int(item), int(cluster), int(non_member), columns.tolist()))
 
     def add_last(self, item: int, cluster: int) -> None:

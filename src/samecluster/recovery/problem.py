@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster._typing import FloatArray, IntArray
+from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.run import Plan
 from samecluster.recovery.result import How, Recovery, Round
@@ -76,7 +77,7 @@ class Labelling:
         self._rounds.append(Round(self.n_questions - self._counted, self.n_labelled))
         self._counted = self.n_questions
 
-    def recovery(self) -> Recovery:
+    def recovery(self, proof: ProofLog | None = None) -> Recovery:
         """All that is known now, as a result of its own."""
         return Recovery(
             labels=self.labels.copy(),
@@ -88,4 +89,5 @@ class Labelling:
             method=self._method,
             margin=self._problem.margin,
             n_clusters=self._problem.n_clusters,
+            proof=proof,
         )

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster._typing import IntArray
+from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
 from samecluster.recovery.error import clustering_error
 
@@ -55,6 +56,7 @@ class Recovery:
     round_of : (n,) the round, from 0, in which the label became known; -1 where there is none
     answers : all answers, in the order given
     method, margin, n_clusters : what it ran with
+    proof : the log that proves the labels, where the method writes one
     """
 
     labels: IntArray
@@ -65,7 +67,8 @@ class Recovery:
     answers: tuple[Answer, ...]
     method: str
     margin: float
-    n_clusters: int
+    n_clusters: int | None
+    proof: ProofLog | None = None
 
     @property
     def how(self) -> npt.NDArray[np.str_]:

@@ -1,0 +1,176 @@
+"""One interface over the plain and the compiled gauge programs."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from samecluster._typing import Array
+from samecluster.geometry import programs
+
+if TYPE_CHECKING:
+    from samecluster.geometry.reach import Members
+
+__all__ = ["CHUNK", "Kernel", "compiled_programs"]
+
+CHUNK = 8192
+
+
+def compiled_programs() -> Any:
+    """The compiled programs, or None where the extra ``fast`` is not installed."""
+    try:
+        from samecluster.geometry import programs_compiled
+    except ImportError:
+        return None
+    return programs_compiled
+
+
+class Kernel:
+    """One interface over the compiled and the plain programs."""
+
+    def __init__(self, compiled: Any = None, threads: int = 1) -> None:
+        self.threads = threads
+        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self.compiled = compiled
+        self.programs = self.pivots = 0
+        self.buffers: programs.Solved | None = None
+        # NumPy pays for every call, the compiled kernel for every program
+        self.chunk = 128 if self.compiled else 512
+
+    def solve(
+        self,
+        targets: Array,
+        start: Array,
+        bases: Array,
+        inverses: Array,
+        columns: Array,
+        bound: float,
+        stop: float | None = None,
+    ) -> programs.Solved:
+        """Decide single precision targets; see `programs.solve`."""
+        stop = bound * (1 - 1e-5) if stop is None else stop
+        self.programs += len(targets)
+        if self.compiled is None:
+            out = programs.solve(targets, start, bases, inverses, columns, bound, stop)
+        else:
+            p, D = targets.shape
+            out = self._buffers(p, D)
+
+            def work(at: slice) -> Any:
+                return self.compiled.solve(
+                    (0,) * D,
+                    self.compiled.LANES,
+                    targets[at],
+                    start[at],
+                    bases,
+                    inverses,
+                    columns,
+                    bound,
+                    np.float32(stop),
+                    200,
+                    out.status[at],
+                    out.total[at],
+                    out.basis[at],
+                    out.inverse[at],
+                    out.pi[at],
+                )
+
+            out.pivots = sum(self._spread_out(work, p))
+        self.pivots += out.pivots
+        return out
+
+    def _spread_out(self, work: Callable[[slice], Any], count: int) -> list[Any]:
+        """Run slices of a batch in threads (the compiled code holds no lock)."""
+        parts = min(self.threads, max(1, count // 512))
+        edges = np.linspace(0, count, parts + 1).astype(int)
+        slices = [slice(a, b) for a, b in itertools.pairwise(edges)]
+        if parts == 1 or self.pool is None:
+            return [work(at) for at in slices]
+        return list(self.pool.map(work, slices))
+
+    def _buffers(self, p: int, D: int) -> programs.Solved:
+        """Output arrays, reused: fresh pages cost as much as a pivot."""
+        if self.buffers is None or len(self.buffers.status) < p:
+            self.buffers = programs.Solved.empty(max(p, CHUNK), D, np.float32)
+        b = self.buffers
+        b.pi[:p] = 0.0
+        return programs.Solved(b.status[:p], b.total[:p], b.basis[:p], b.inverse[:p], b.pi[:p])
+
+    def nearest_direction(self, lifted32: Array, mean: Array, directions: Array) -> Array:
+        """The direction (m, d) most nearly parallel to each target, m higher if opposite."""
+        d = directions.shape[1]
+        if self.compiled is not None:
+            out = np.empty(len(lifted32), np.int64)
+            self.compiled.nearest_direction(
+                (0,) * d, self.compiled.LANES, lifted32, mean, directions, out
+            )
+            return out
+        along = (lifted32[:, :d] - mean) @ directions.T
+        at = np.abs(along).argmax(axis=1)
+        return np.asarray(at + len(directions) * (along[np.arange(len(at)), at] < 0))
+
+    def nearest_cluster(self, X: Array, points: Array, clusters: list[Members]) -> Array:
+        """The cluster in whose coordinates each point is most central; a guess, no proof."""
+        f4, near = np.float32, np.zeros(len(points), np.int8)
+        if self.compiled is not None:
+            stack = [
+                np.array([getattr(c, k) for c in clusters], f4) for k in ("centre", "T", "mean")
+            ]
+            scales = np.array([1 / c.radius**2 for c in clusters], f4)
+            self.compiled.nearest_cluster(
+                (0,) * X.shape[1], self.compiled.LANES, X, points, *stack, scales, near
+            )
+            return near
+        for begin in range(0, len(points), CHUNK):
+            part = X[points[begin : begin + CHUNK]].astype(f4)
+            best = np.full(len(part), np.inf, f4)
+            for c, cluster in enumerate(clusters):
+                z = part @ cluster.T.astype(f4)
+                z -= (cluster.centre @ cluster.T + cluster.mean).astype(f4)
+                size = np.einsum("pi,pi->p", z, z) / f4(cluster.radius**2)
+                near[begin : begin + CHUNK][size < best] = c
+                np.minimum(best, size, out=best)
+        return near
+
+    def confirmed(
+        self,
+        targets: Array,
+        solved: programs.Solved,
+        which: Array,
+        columns: Array,
+        noise: Array,
+        limit: float,
+    ) -> Array:
+        """Which of the records ``which`` pass the float check."""
+        if self.compiled is None:
+            return np.concatenate(
+                [np.zeros(0, bool)]
+                + [
+                    programs.confirmed(
+                        targets[w], solved.basis[w], solved.inverse[w], columns, noise, limit
+                    )
+                    for w in np.array_split(which, len(which) // 1024 + 1)
+                ]
+            )
+        good = np.zeros(len(targets), np.bool_)
+
+        def work(at: slice) -> None:
+            self.compiled.confirmed(
+                (0,) * targets.shape[1],
+                32,
+                targets,
+                solved.basis,
+                solved.inverse,
+                columns,
+                noise,
+                limit,
+                which[at],
+                good,
+            )
+
+        self._spread_out(work, len(which))
+        return good[which]

@@ -1,0 +1,235 @@
+"""Certify: ask where it proves most, and prove every label.
+
+The reach of a cluster's known members is the set of points that every cluster of margin γ that
+holds them must hold (docs/theory.md). After every answer the reach of each cluster is closed; the
+next question goes where the known members are short of what probably belongs to them. It ends when
+every point is asked or proven, with a log that anybody can check.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from samecluster._typing import IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.points.array import unit_scaled
+from samecluster.questions.pair import Question, Verdict
+from samecluster.questions.run import Plan
+from samecluster.recovery.guide import UNBORN, Guide
+from samecluster.recovery.knowledge import Knowledge
+from samecluster.recovery.placing import Placing
+from samecluster.recovery.problem import Labelling, Problem
+from samecluster.recovery.result import How, Recovery
+
+__all__ = ["Certify"]
+
+_SAMPLE = 20_000
+_LARGEST_LEVEL = 200_000
+_KNOWN_SHOWN = 400
+_SPANNED = 1e-6
+
+
+@dataclass(frozen=True)
+class Certify:
+    """Settings of certify.
+
+    Parameters
+    ----------
+    batch : how many points to ask about at once, for several people answering
+    resolution : share of each column's range below which differences carry no meaning
+    """
+
+    batch: int = 1
+    resolution: float = 1e-9
+
+    def __post_init__(self) -> None:
+        if not self.batch >= 1:
+            raise InvalidInputError(f"batch must be at least 1, got {self.batch}")
+        if not 0 < self.resolution < 1:
+            raise InvalidInputError(f"resolution must be between 0 and 1, got {self.resolution}")
+
+    @property
+    def name(self) -> str:
+        return "certify"
+
+    def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
+        return _Asking(self, problem, labelling).play()
+
+
+class _Asking:
+    """One run of certify."""
+
+    def __init__(self, settings: Certify, problem: Problem, labelling: Labelling) -> None:
+        self.settings = settings
+        self.labelling = labelling
+        seed = int(problem.rng.integers(2**31))
+        self.known = Knowledge(
+            problem.X, problem.margin, problem.n_clusters, settings.resolution, seed
+        )
+        self.sample = self.known.closure.order[:_SAMPLE].astype(np.int64)
+        self.place_in_sample = {int(item): at for at, item in enumerate(self.sample)}
+        self.points = unit_scaled(problem.X[self.sample])
+        self.guide = Guide(self.points, problem.n_clusters, seed)
+        self.guide.refit(*self._sample_view())
+        self.placing = _PlacingByProof(problem.n_clusters, self.known, self._plausible)
+        self.current: int | None = None
+        self.aside: set[int] = set()
+
+    def play(self) -> Plan[Recovery]:
+        while len(open_ := self._open()):
+            items = self._spread_items(open_)
+            if not items and self.known.climb(at_most=_LARGEST_LEVEL):
+                # More points may prove what more questions would: look at them first.
+                self._write()
+                continue
+            items = items or self._farthest(open_)
+            found = yield from self.placing.place(items)
+            self.aside.update(i for i, c in zip(items, found, strict=True) if c < 0)
+            self._conclude(items)
+        return self.labelling.recovery(proof=self.known.log)
+
+    def _open(self) -> IntArray:
+        """Points of the level without label, after climbing to a level that has some."""
+        while True:
+            open_ = self.known.open_points()
+            if self.aside:
+                open_ = np.setdiff1d(open_, np.fromiter(self.aside, dtype=np.int64))
+            if len(open_) or not self.known.climb():
+                return open_
+            self._write()
+
+    def _conclude(self, items: Sequence[int]) -> None:
+        """Draw all conclusions from new answers."""
+        asked = np.array([i for i in items if i in self.placing.cluster_of], dtype=np.int64)
+        labels = np.array([self.placing.cluster_of[int(i)] for i in asked], dtype=np.int64)
+        self.labelling.mark(asked, labels, How.ASKED)
+        self.known.close()
+        for item in asked.tolist():
+            at = self.place_in_sample.get(item)
+            if at is not None:
+                self.guide.learn(at, self.placing.cluster_of[item], *self._sample_view())
+        self._write()
+        self.labelling.close_round()
+
+    def _write(self) -> None:
+        labels = self.known.closure.labels
+        new = np.flatnonzero((labels >= 0) & (self.labelling.how == How.UNASSIGNED))
+        self.labelling.mark(new, labels[new].astype(np.int64), How.PROVEN)
+
+    def _sample_view(self) -> tuple[IntArray, np.ndarray]:
+        labels = self.known.closure.labels[self.sample].astype(np.int64)
+        return labels, self.known.outside[self.sample]
+
+    # -- where to ask ----------------------------------------------------------------------------
+
+    def _spread_items(self, open_: IntArray) -> list[int]:
+        """Spread points of one group after the other; none where all groups are spanned."""
+        in_sample = np.array(
+            [at for i in open_.tolist() if (at := self.place_in_sample.get(i)) is not None],
+            dtype=np.int64,
+        )
+        chosen: list[int] = []
+        groups = self._group_order(in_sample)
+        for group in groups:
+            mine = in_sample[self.guide.groups[in_sample] == group]
+            chosen += self._spread(group, mine, self.settings.batch - len(chosen))
+            if len(chosen) >= self.settings.batch:
+                break
+        if chosen:
+            self.current = int(self.guide.groups[chosen[0]])
+        return [int(self.sample[at]) for at in chosen]
+
+    def _group_order(self, in_sample: IntArray) -> list[int]:
+        """The group in hand first, then grown ones, then the unborn one nearest to the known."""
+        alive = [int(g) for g in np.unique(self.guide.groups[in_sample])]
+        born = [g for g in self.guide.alive() if g < UNBORN]
+        middle = self.points.mean(axis=0)
+
+        def rank(group: int) -> tuple[int, float]:
+            if group == self.current:
+                return 0, 0.0
+            if group < UNBORN:
+                return 1, -float(np.count_nonzero(self.guide.groups == group))
+            near = [self.guide.mean(other) for other in born] or [middle]
+            gap = min(float(np.sum((self.guide.mean(group) - other) ** 2)) for other in near)
+            return 2, gap
+
+        return sorted(alive, key=rank)
+
+    def _spread(self, group: int, candidates: IntArray, count: int) -> list[int]:
+        """Candidates far off the span of the group's known members, one after the other."""
+        lifted = self._lifted(group, candidates)
+        known = np.flatnonzero(self.known.closure.labels[self.sample] == group)
+        if len(known):
+            _, singular, rows = np.linalg.svd(
+                self._lifted(group, known[-_KNOWN_SHOWN:]), full_matrices=False
+            )
+            rows = rows[singular > _SPANNED * singular[0]]
+            lifted = lifted - (lifted @ rows.T) @ rows
+        chosen: list[int] = []
+        while len(chosen) < count and len(lifted):
+            size = np.sum(lifted**2, axis=1)
+            at = int(size.argmax())
+            if size[at] < _SPANNED:
+                break
+            chosen.append(int(candidates[at]))
+            direction = lifted[at] / np.sqrt(size[at])
+            lifted = lifted - np.outer(lifted @ direction, direction)
+        return chosen
+
+    def _lifted(self, group: int, at: IntArray) -> np.ndarray:
+        whitened = self.guide.whiten(group, self.points[at])
+        return np.column_stack([whitened, np.ones(len(at))])
+
+    def _farthest(self, open_: IntArray) -> list[int]:
+        """The open points that need most to be reached, in the cluster with most of them."""
+        if not self.placing.members:
+            return [int(open_[0])]
+        cluster, value = self.known.distances(open_)
+        largest = int(np.bincount(cluster).argmax())
+        mine = np.flatnonzero(cluster == largest)
+        order = mine[np.argsort(-value[mine], kind="stable")]
+        return [int(i) for i in open_[order[: self.settings.batch]]]
+
+    def _plausible(self, item: int) -> list[int]:
+        """Clusters, the likeliest first."""
+        at = self.place_in_sample.get(item)
+        norms = self.known.norms(item)
+        if at is not None and self.guide.groups[at] < len(norms):
+            norms[self.guide.groups[at]] = -1.0
+        return [int(c) for c in np.argsort(norms, kind="stable")]
+
+
+class _PlacingByProof(Placing):
+    """Placing that tries the likeliest cluster first, shows the nearest asked member, excludes
+    what can be excluded for nothing, and writes all of it into the log."""
+
+    def __init__(self, n_clusters: int | None, known: Knowledge, plausible: object) -> None:
+        super().__init__(n_clusters)
+        self.known = known
+        self.plausible = plausible
+
+    def order(self, item: int) -> Sequence[int]:
+        return self.plausible(item)  # type: ignore[operator,no-any-return]
+
+    def comparator(self, item: int, cluster: int, tried: Sequence[int]) -> int:
+        left = [member for member in self.members[cluster] if member not in tried]
+        return self.known.nearest(item, cluster, left)
+
+    def excluded(self, item: int, cluster: int) -> bool:
+        return self.known.try_to_exclude(item, cluster, self.cluster_of)
+
+    def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
+        self.known.take_answer(question, cluster, verdict)
+
+    def founded(self, item: int, cluster: int) -> None:
+        del cluster
+        self.known.found_cluster(item)
+
+    def eliminated(self, item: int, cluster: int) -> None:
+        # Not an asked member: a proven one must never serve as comparator.
+        self.cluster_of[item] = cluster
+        self.known.take_last(item, cluster)
