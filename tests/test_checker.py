@@ -45,7 +45,7 @@ def test_one_unit_in_the_last_place_decides() -> None:
         checked(LINE, [*START, ["in", 0, [[3, 0, 1]]]])
 
 
-FORGED = {
+FORGED: dict[str, tuple[list[Any], int]] = {
     "wrong cluster": ([*START, ["in", 1, [[2, 0, 1]]]], 4),
     "support used before it is known": ([*START, ["in", 0, [[6, 2, 0], [2, 0, 1]]]], 4),
     "support that is not known at all": ([*START, ["in", 0, [[6, 3, 0]]]], 4),

@@ -111,6 +111,7 @@ def test_public_names_are_pinned() -> None:
     assert samecluster.__all__ == [
         "Answer",
         "AskEverything",
+        "Certify",
         "ClusterMargin",
         "How",
         "Question",

@@ -171,7 +171,7 @@ def test_the_sample_size_keeps_half_of_the_cluster_inside_the_ellipsoid() -> Non
         assert d * (d + 3) / 2 / (size + 1) <= 0.5
 
 
-@pytest.mark.parametrize("method", ["recur", "everything", "scq-k-means"])
+@pytest.mark.parametrize("method", ["certify", "recur", "everything", "scq-k-means"])
 def test_unsure_answers_end_with_points_set_aside(method) -> None:
     """Nobody can tell anything about item 5; everything else is found, nothing loops."""
     made = make_ellipsoids(300, 2, 3, random_state=4)

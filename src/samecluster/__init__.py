@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from samecluster.estimator import SameCluster
     from samecluster.geometry.margin import ClusterMargin, true_margin
     from samecluster.questions.pair import Answer, Question, Verdict
+    from samecluster.recovery.certify import Certify
     from samecluster.recovery.error import clustering_error
     from samecluster.recovery.everything import AskEverything
     from samecluster.recovery.kmeans import ScqKMeans
@@ -26,6 +27,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Answer": "questions.pair",
     "AskEverything": "recovery.everything",
+    "Certify": "recovery.certify",
     "ClusterMargin": "geometry.margin",
     "How": "recovery.result",
     "Question": "questions.pair",
@@ -46,6 +48,7 @@ _MODULES = ("errors", "instances", "oracles")
 __all__ = [
     "Answer",
     "AskEverything",
+    "Certify",
     "ClusterMargin",
     "How",
     "Question",

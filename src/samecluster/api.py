@@ -19,6 +19,7 @@ from samecluster.points.array import validated
 from samecluster.questions.drive import drive
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.run import Run
+from samecluster.recovery.certify import Certify
 from samecluster.recovery.everything import AskEverything
 from samecluster.recovery.kmeans import ScqKMeans
 from samecluster.recovery.problem import Labelling, Method, Problem
@@ -28,6 +29,7 @@ from samecluster.recovery.result import Recovery
 __all__ = ["METHODS", "RecoveryRun", "recover", "start"]
 
 METHODS: dict[str, Callable[[], Method]] = {
+    "certify": Certify,
     "recur": Recur,
     "scq-k-means": ScqKMeans,
     "everything": AskEverything,
@@ -49,9 +51,9 @@ class RecoveryRun(Run[Recovery]):
 def start(
     X: Any,
     *,
-    n_clusters: int,
+    n_clusters: int | None = None,
     margin: float,
-    method: str | Method = "recur",
+    method: str | Method = "certify",
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> RecoveryRun:
     """Begin a recovery whose questions you answer yourself.
@@ -59,11 +61,12 @@ def start(
     Parameters
     ----------
     X : (n, d) points, one a row
-    n_clusters : number of clusters k, from 2 to n
+    n_clusters : number of clusters k, from 2 to n; None if unknown (not for "recur" and
+        "scq-k-means"). Where it is given, labels may rest on it.
     margin : γ > 0: every cluster C has an ellipsoidal distance in which each other point is more
         than √(1+γ) times as far from some centre as the points of C
-    method : "recur", "scq-k-means" or "everything", or an object with settings such as
-        ``samecluster.Recur(expansion=None)``
+    method : "certify", "recur", "scq-k-means" or "everything", or an object with settings such
+        as ``samecluster.Certify(batch=8)``
     random_state : seed; the same seed gives the same questions
 
     Examples
@@ -92,9 +95,9 @@ def recover(
     X: Any,
     oracle: Any,
     *,
-    n_clusters: int,
+    n_clusters: int | None = None,
     margin: float,
-    method: str | Method = "recur",
+    method: str | Method = "certify",
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
 ) -> Recovery:
@@ -128,7 +131,9 @@ def recover(
     )
 
 
-def _checked_n_clusters(n_clusters: Any, n: int) -> int:
+def _checked_n_clusters(n_clusters: Any, n: int) -> int | None:
+    if n_clusters is None:
+        return None
     if not isinstance(n_clusters, numbers.Integral) or isinstance(n_clusters, bool):
         raise InvalidInputError(f"n_clusters must be a whole number, got {n_clusters!r}")
     k = int(n_clusters)

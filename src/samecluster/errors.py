@@ -7,6 +7,7 @@ SameClusterError
 ├── ProtocolError                      a call that does not fit the state of the run
 └── AnswerError
     ├── ContradictionError             answers that cannot all be right, with those answers
+    ├── RefutedError                   answers that the declared margin does not allow
     └── OracleError                    the oracle raised, or returned no verdict
 
 An error is raised before anything is changed: the object that raised it can be used on.
@@ -55,6 +56,46 @@ class ContradictionError(AnswerError):
         self.witness = witness
         listed = "; ".join(str(answer) for answer in witness)
         super().__init__(f"these {len(witness)} answers cannot all be right: {listed}")
+
+
+class RefutedError(AnswerError):
+    """The answers, the declared margin and (where given) the number of clusters conflict.
+
+    ``answers`` lead to ``item``, which they put outside ``cluster`` although the margin puts it
+    inside; ``cluster`` is None if the item is excluded from every cluster. Below
+    ``largest_margin`` the answers are consistent as far as was looked; declare a margin strictly
+    below it.
+    """
+
+    def __init__(
+        self,
+        item: int,
+        cluster: int | None,
+        answers: tuple[Answer, ...],
+        margin: float,
+        largest_margin: float,
+    ) -> None:
+        self.item = item
+        self.cluster = cluster
+        self.answers = answers
+        self.margin = margin
+        self.largest_margin = largest_margin
+        if largest_margin == 0:
+            advice = "these answers allow no margin at all"
+        elif largest_margin < 0.999 * margin:
+            advice = f"these answers allow margins below {largest_margin:.4g}"
+        else:
+            advice = "a smaller margin may resolve it"
+        conflict = (
+            f"item {item} would have to be in cluster {cluster}, but answers say that it is not"
+            if cluster is not None
+            else f"item {item} would be in none of the clusters"
+        )
+        super().__init__(
+            f"with margin {margin:g} {conflict} ({len(answers)} answers lead there); {advice}, "
+            "or an answer is wrong"
+            + ("" if cluster is not None else ", or there are more clusters than declared")
+        )
 
 
 class OracleError(AnswerError):

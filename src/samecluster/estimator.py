@@ -39,17 +39,17 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     >>> from samecluster.instances import make_ellipsoids
     >>> from samecluster.oracles import LabelOracle
     >>> made = make_ellipsoids(n=500, d=2, k=2, random_state=0)
-    >>> model = SameCluster(n_clusters=2, oracle=LabelOracle(made.labels), random_state=0)
+    >>> model = SameCluster(oracle=LabelOracle(made.labels), random_state=0)
     >>> model.fit(made.X).labels_.shape
     (500,)
     """
 
     def __init__(
         self,
-        n_clusters: int = 2,
+        n_clusters: int | None = None,
         *,
         margin: float = 1.0,
-        method: str | Method = "recur",
+        method: str | Method = "certify",
         oracle: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
     ) -> None:

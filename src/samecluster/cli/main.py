@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -48,14 +49,32 @@ def demo(
     margin: Annotated[float, typer.Option(help="Margin of every cluster.")] = 1.0,
     condition: Annotated[float, typer.Option(help="Condition number of every cluster.")] = 100.0,
     seed: Annotated[int, typer.Option(help="Seed; the same one gives the same run.")] = 0,
+    save: Annotated[
+        Path | None, typer.Option(help="Folder to write data.npy and proof.jsonl.gz to.")
+    ] = None,
 ) -> None:
-    """Make the paper's instance and recover it from a simulated oracle.
+    """Make the paper's instance, recover it from a simulated oracle, and check the proof.
 
-    Example: samecluster demo --points 20000 --dimension 2
+    Example: samecluster demo --points 20000 --dimension 2 --save demo
     """
     from samecluster.cli.demo import run_demo
 
-    run_demo(points, dimension, clusters, margin, condition, seed)
+    run_demo(points, dimension, clusters, margin, condition, seed, save)
+
+
+@app.command()
+def verify(
+    data: Annotated[Path, typer.Argument(help="The points the proof is about: .npy or .csv.")],
+    proof: Annotated[Path, typer.Argument(help="The proof log, as written by samecluster.")],
+) -> None:
+    """Check a proof against the data, in exact arithmetic, and name the first bad record.
+
+    Example: samecluster verify demo/data.npy demo/proof.jsonl.gz
+    """
+    from samecluster.cli.verify import run_verify
+
+    if not run_verify(data, proof):
+        raise typer.Exit(1)
 
 
 def main() -> None:

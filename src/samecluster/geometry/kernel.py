@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["CHUNK", "Kernel", "compiled_programs"]
 
 CHUNK = 8192
+_POINT = 1e-18  # squared radius of a cluster with one known member
 
 
 def compiled_programs() -> Any:
@@ -120,7 +121,7 @@ class Kernel:
             stack = [
                 np.array([getattr(c, k) for c in clusters], f4) for k in ("centre", "T", "mean")
             ]
-            scales = np.array([1 / c.radius**2 for c in clusters], f4)
+            scales = np.array([1 / max(c.radius**2, _POINT) for c in clusters], f4)
             self.compiled.nearest_cluster(
                 (0,) * X.shape[1], self.compiled.LANES, X, points, *stack, scales, near
             )
@@ -131,7 +132,7 @@ class Kernel:
             for c, cluster in enumerate(clusters):
                 z = part @ cluster.T.astype(f4)
                 z -= (cluster.centre @ cluster.T + cluster.mean).astype(f4)
-                size = np.einsum("pi,pi->p", z, z) / f4(cluster.radius**2)
+                size = np.einsum("pi,pi->p", z, z) / f4(max(cluster.radius**2, _POINT))
                 near[begin : begin + CHUNK][size < best] = c
                 np.minimum(best, size, out=best)
         return near

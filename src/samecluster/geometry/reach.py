@@ -181,9 +181,11 @@ class Members:
         middle, half = (high + low) / 2, np.maximum((high - low) / 2, np.float32(1e-30))
         slabs = np.vstack([self.dirs[:, :_SLABS], -middle]) / half
         score = np.empty(len(lifted32), np.float32)
-        for begin in range(0, len(score), 4 * _ROWS):
-            along = np.abs(lifted32[begin : begin + 4 * _ROWS] @ slabs)
-            along.max(axis=1, out=score[begin : begin + 4 * _ROWS])
+        # A slab may be as thin as rounding noise: infinite is a fine distance from it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            for begin in range(0, len(score), 4 * _ROWS):
+                along = np.abs(lifted32[begin : begin + 4 * _ROWS] @ slabs)
+                along.max(axis=1, out=score[begin : begin + 4 * _ROWS])
         return score
 
     def prune(self) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.ellipsoid import Ellipsoid
 
@@ -42,6 +43,7 @@ def make_ellipsoids(
     condition: float = 100.0,
     rank: int | Sequence[int] | None = None,
     sizes: Sequence[float] | FloatArray | None = None,
+    fill: Literal["ball", "shell", "half", "blobs"] = "ball",
     random_state: int | np.random.Generator | None = None,
 ) -> Instance:
     """Points uniform in k random ellipsoids, as close together as the margin allows.
@@ -56,6 +58,8 @@ def make_ellipsoids(
     condition : condition number of each W; the longest axis is its square root times the shortest
     rank : rank of the clusters, one number or one a cluster; default d
     sizes : share of each cluster, in any unit; default equal. Every cluster gets a point.
+    fill : where in its ellipsoid a cluster has points: uniform in the "ball", only on the
+        "shell", in one "half" that leaves the centre outside the hull, or in a few "blobs"
     random_state : seed or generator
 
     Examples
@@ -70,11 +74,14 @@ def make_ellipsoids(
         raise InvalidInputError(f"margin must be above 0, got {margin}")
     if not condition >= 1:
         raise InvalidInputError(f"condition must be at least 1, got {condition}")
+    if fill not in _FILLINGS:
+        raise InvalidInputError(f"fill must be one of {', '.join(_FILLINGS)}, got {fill!r}")
+    filling = _FILLINGS[fill]
     rng = np.random.default_rng(random_state)
 
     shapes = [_random_shape(d, condition, rng) for _ in range(k)]
     offsets = [
-        _uniform_ball(count, r, rng) @ (axes * lengths)[:, :r].T
+        filling(count, r, rng) @ (axes * lengths)[:, :r].T
         for (axes, lengths), count, r in zip(shapes, counts, ranks, strict=True)
     ]
     directions = rng.normal(size=(k, d))
@@ -129,6 +136,44 @@ def _uniform_ball(n: int, r: int, rng: np.random.Generator) -> FloatArray:
     gaussian = rng.normal(size=(n, r))
     radii = rng.random((n, 1)) ** (1.0 / r)
     return np.asarray(radii * gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True))
+
+
+def _shell(n: int, r: int, rng: np.random.Generator) -> FloatArray:
+    gaussian = rng.normal(size=(n, r))
+    return np.asarray(gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True))
+
+
+def _kept(
+    n: int, draw: Callable[[int], FloatArray], keep: Callable[[FloatArray], BoolArray]
+) -> FloatArray:
+    """Draw until n points were kept."""
+    points = draw(0)
+    while len(points) < n:
+        new = draw(2 * n + 8)
+        points = np.concatenate([points, new[keep(new)]])
+    return points[:n]
+
+
+def _half(n: int, r: int, rng: np.random.Generator) -> FloatArray:
+    direction = _shell(1, r, rng)[0]
+    return _kept(n, lambda m: _uniform_ball(m, r, rng), lambda u: u @ direction > 0.1)
+
+
+def _blobs(n: int, r: int, rng: np.random.Generator) -> FloatArray:
+    centres = _uniform_ball(8, r, rng)
+
+    def draw(m: int) -> FloatArray:
+        return np.asarray(centres[rng.integers(8, size=m)] + 0.08 * rng.normal(size=(m, r)))
+
+    return _kept(n, draw, lambda u: np.linalg.norm(u, axis=1) <= 1.0)
+
+
+_FILLINGS: dict[str, Callable[[int, int, np.random.Generator], FloatArray]] = {
+    "ball": _uniform_ball,
+    "shell": _shell,
+    "half": _half,
+    "blobs": _blobs,
+}
 
 
 def _smallest_scale(

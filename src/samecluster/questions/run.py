@@ -44,6 +44,7 @@ class Run(Generic[T]):
         self._open: dict[Question, None] = {}
         self._done = False
         self._result: T
+        self._failure: BaseException | None = None
         self._advance(None)
 
     @property
@@ -62,7 +63,12 @@ class Run(Generic[T]):
 
     @property
     def result(self) -> T:
-        """What the plan returned. ProtocolError while questions are pending."""
+        """What the plan returned; the plan's own error if it failed.
+
+        ProtocolError while questions are pending.
+        """
+        if self._failure is not None:
+            raise self._failure
         if not self._done:
             raise ProtocolError(
                 f"the run is not finished: {len(self._open)} questions are pending; "
@@ -125,6 +131,9 @@ class Run(Generic[T]):
                     verdicts = [self._verdict(q) for q in self._batch]
         except StopIteration as stop:
             self._done, self._result, self._batch = True, stop.value, ()
+        except BaseException as error:
+            self._failure, self._batch, self._open = error, (), {}
+            raise
 
     def _verdict(self, question: Question) -> Verdict:
         verdict = self.ledger.known(question)

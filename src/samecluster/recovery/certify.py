@@ -10,11 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
+from samecluster.geometry.kernel import Kernel, compiled_programs
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
@@ -40,16 +42,25 @@ class Certify:
     ----------
     batch : how many points to ask about at once, for several people answering
     resolution : share of each column's range below which differences carry no meaning
+    kernel : "numpy", "compiled" (needs the extra ``samecluster[fast]``) or "auto": compiled where
+        it is installed. All prove the same kind of labels; the questions may differ slightly.
     """
 
     batch: int = 1
     resolution: float = 1e-9
+    kernel: Literal["auto", "numpy", "compiled"] = "auto"
 
     def __post_init__(self) -> None:
         if not self.batch >= 1:
             raise InvalidInputError(f"batch must be at least 1, got {self.batch}")
         if not 0 < self.resolution < 1:
             raise InvalidInputError(f"resolution must be between 0 and 1, got {self.resolution}")
+        if self.kernel not in ("auto", "numpy", "compiled"):
+            raise InvalidInputError(f'kernel is "auto", "numpy" or "compiled", got {self.kernel!r}')
+        if self.kernel == "compiled" and compiled_programs() is None:
+            raise InvalidInputError(
+                "the compiled kernel needs numba: pip install samecluster[fast]"
+            )
 
     @property
     def name(self) -> str:
@@ -66,8 +77,9 @@ class _Asking:
         self.settings = settings
         self.labelling = labelling
         seed = int(problem.rng.integers(2**31))
+        kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs())
         self.known = Knowledge(
-            problem.X, problem.margin, problem.n_clusters, settings.resolution, seed
+            problem.X, problem.margin, problem.n_clusters, settings.resolution, kernel, seed
         )
         self.sample = self.known.closure.order[:_SAMPLE].astype(np.int64)
         self.place_in_sample = {int(item): at for at, item in enumerate(self.sample)}
@@ -87,7 +99,9 @@ class _Asking:
                 continue
             items = items or self._farthest(open_)
             found = yield from self.placing.place(items)
-            self.aside.update(i for i, c in zip(items, found, strict=True) if c < 0)
+            for item in (i for i, c in zip(items, found, strict=True) if c < 0):
+                self.known.refuse_if_homeless(item)
+                self.aside.add(item)
             self._conclude(items)
         return self.labelling.recovery(proof=self.known.log)
 
@@ -103,14 +117,14 @@ class _Asking:
 
     def _conclude(self, items: Sequence[int]) -> None:
         """Draw all conclusions from new answers."""
-        asked = np.array([i for i in items if i in self.placing.cluster_of], dtype=np.int64)
-        labels = np.array([self.placing.cluster_of[int(i)] for i in asked], dtype=np.int64)
+        asked = np.array([i for i in items if i in self.known.asked], dtype=np.int64)
+        labels = np.array([self.known.asked[int(i)] for i in asked], dtype=np.int64)
         self.labelling.mark(asked, labels, How.ASKED)
         self.known.close()
-        for item in asked.tolist():
-            at = self.place_in_sample.get(item)
-            if at is not None:
-                self.guide.learn(at, self.placing.cluster_of[item], *self._sample_view())
+        for item in items:
+            at, cluster = self.place_in_sample.get(item), self.placing.cluster_of.get(item)
+            if at is not None and cluster is not None:
+                self.guide.learn(at, cluster, *self._sample_view())
         self._write()
         self.labelling.close_round()
 
@@ -220,7 +234,7 @@ class _PlacingByProof(Placing):
         return self.known.nearest(item, cluster, left)
 
     def excluded(self, item: int, cluster: int) -> bool:
-        return self.known.try_to_exclude(item, cluster, self.cluster_of)
+        return self.known.try_to_exclude(item, cluster)
 
     def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
         self.known.take_answer(question, cluster, verdict)

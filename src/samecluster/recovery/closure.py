@@ -11,7 +11,7 @@ import numpy as np
 
 from samecluster._typing import Array, FloatArray
 from samecluster.geometry import programs
-from samecluster.geometry.kernel import CHUNK, Kernel, compiled_programs
+from samecluster.geometry.kernel import CHUNK, Kernel
 from samecluster.geometry.reach import Members, spread_basis
 from samecluster.proof.log import ProofLog
 
@@ -33,7 +33,13 @@ class Closure:
     """
 
     def __init__(
-        self, X: FloatArray, margin: float, tau: FloatArray, log: ProofLog, seed: int
+        self,
+        X: FloatArray,
+        margin: float,
+        tau: FloatArray,
+        log: ProofLog,
+        kernel: Kernel,
+        seed: int,
     ) -> None:
         extent = np.ptp(X, axis=0)
         exponent = np.where(extent > 0, np.frexp(extent)[1], 0)
@@ -47,7 +53,7 @@ class Closure:
         self.order = np.random.default_rng(seed).permutation(len(X)).astype(np.int32)
         self.labels = np.full(len(X), -1, np.int16)
         self.clusters: list[Members] = []
-        self.kernel = Kernel(compiled_programs())
+        self.kernel = kernel
         self.exact_checks = 0
 
     def levels(self) -> list[int]:
@@ -338,6 +344,32 @@ class Closure:
             return None
         names = np.append(cluster.ids, item)
         return int(others[shown[0]]), names[solved.basis[shown[0]]]
+
+    def reached(self, c: int, items: Array) -> Array:
+        """Those of the items that the cluster reaches now, whatever their label."""
+        cluster = self.clusters[c]
+        lifted = cluster.lift(self.X[items])
+        near = np.flatnonzero(cluster.score(lifted.astype(np.float32)) <= self.bound * (1 + 1e-5))
+        if not len(near):
+            return items[:0]
+        solved = programs.solve(
+            lifted[near],
+            np.zeros(len(near), dtype=np.int64),
+            cluster.starts[:1],
+            np.linalg.inv(cluster.columns[cluster.starts[0]].T)[None],
+            cluster.columns,
+            self.bound,
+            self.limit,
+        )
+        good = programs.confirmed(
+            lifted[near],
+            solved.basis,
+            solved.inverse,
+            cluster.columns,
+            cluster.noise,
+            self.limit,
+        )
+        return np.asarray(items[near[(solved.status == programs.ACCEPTED) & good]])
 
     def norm(self, item: int, c: int) -> float:
         """How far an item lies from the middle of a cluster, in units of the cluster's radius."""

@@ -36,14 +36,13 @@ class ScqKMeans:
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
         points = _whitened(problem.X) if self.whiten else problem.X
-        placing = Placing(problem.n_clusters)
-        for _ in range(problem.n_clusters):
+        k = problem.known_n_clusters(self.name)
+        placing = Placing(k)
+        for _ in range(k):
             left = labelling.unlabelled()
             if not len(left):
                 break
-            drawn = problem.rng.choice(
-                left, size=min(10 * problem.n_clusters, len(left)), replace=False
-            )
+            drawn = problem.rng.choice(left, size=min(10 * k, len(left)), replace=False)
             found = np.array((yield from placing.place(drawn.tolist())))
             if (found < 0).all():
                 continue

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster.errors import RefutedError
+from samecluster.geometry.kernel import Kernel
 from samecluster.proof.checker import fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.closure import Closure
+from samecluster.recovery.refute import answers_about, first_conflict, largest_margin
 
 __all__ = ["Knowledge"]
 
@@ -22,13 +25,23 @@ class Knowledge:
     """
 
     def __init__(
-        self, X: FloatArray, margin: float, n_clusters: int | None, resolution: float, seed: int
+        self,
+        X: FloatArray,
+        margin: float,
+        n_clusters: int | None,
+        resolution: float,
+        kernel: Kernel,
+        seed: int,
     ) -> None:
         extent = np.ptp(X, axis=0)
         tau = np.where(extent > 0, resolution * extent, 1.0)
         self.log = ProofLog(fingerprint(X), margin, n_clusters, tau)
-        self.closure = Closure(X, margin, tau, self.log, seed)
+        self.closure = Closure(X, margin, tau, self.log, kernel, seed)
         self.outside: BoolArray = np.zeros((len(X), 0), dtype=np.bool_)
+        # Items that answers have put into, or out of, a cluster; no proof enters these.
+        self.asked: dict[int, int] = {}
+        self._told_outside: dict[int, list[int]] = {}
+        self._X, self._seed = X, seed
         self._tested: set[tuple[int, int, int]] = set()
         self._level = 0
 
@@ -40,6 +53,7 @@ class Knowledge:
         self.outside = np.column_stack([self.outside, column])
         self.closure.ask(item, self.outside.shape[1] - 1)
         self.outside[item, :-1] = True
+        self.asked[item] = self.outside.shape[1] - 1
 
     def take_answer(self, question: Question, cluster: int, verdict: Verdict) -> None:
         if verdict is Verdict.UNSURE:
@@ -47,7 +61,10 @@ class Knowledge:
         self.log.add_answer(question.item, question.comparator, verdict.value)
         if verdict is Verdict.DIFFERENT:
             self.outside[question.item, cluster] = True
-        elif self.closure.labels[question.item] < 0:
+            self._told_outside.setdefault(cluster, []).append(question.item)
+            return
+        self.asked[question.item] = cluster
+        if self.closure.labels[question.item] < 0:
             self.closure.ask(question.item, cluster)
 
     def take_last(self, item: int, cluster: int) -> None:
@@ -57,7 +74,38 @@ class Knowledge:
     # -- conclusions -----------------------------------------------------------------------------
 
     def close(self) -> None:
+        """Label all that is in reach at this level. RefutedError if the answers forbid it."""
         self.closure.close(self._levels()[self._level])
+        self._look_for_conflicts()
+
+    def _look_for_conflicts(self) -> None:
+        clusters = range(len(self.closure.clusters))
+        outside = {
+            c: np.array(
+                [i for i, own in self.asked.items() if own != c] + self._told_outside.get(c, []),
+                dtype=np.int64,
+            )
+            for c in clusters
+        }
+        conflict = first_conflict(self.closure, outside)
+        if conflict is None:
+            return
+        raise self._refuted(*conflict)
+
+    def refuse_if_homeless(self, item: int) -> None:
+        """RefutedError if all clusters are known and the item is in none of them."""
+        if self.log.n_clusters == self.outside.shape[1] and self.outside[item].all():
+            raise self._refuted(item, None)
+
+    def _refuted(self, item: int, cluster: int | None) -> RefutedError:
+        margin = self.log.margin
+        return RefutedError(
+            item,
+            cluster,
+            tuple(answers_about(self.log, item, cluster, self.asked)),
+            margin,
+            largest_margin(self._X, self.log.resolution, self.asked, margin, self._seed),
+        )
 
     def climb(self, at_most: int | None = None) -> bool:
         """Go to the next level; False if there is none (of at most so many points)."""
@@ -68,6 +116,7 @@ class Knowledge:
             return False
         self._level += 1
         self.closure.climb(levels[self._level])
+        self._look_for_conflicts()
         return True
 
     def _levels(self) -> list[int]:
@@ -77,11 +126,11 @@ class Knowledge:
         prefix = self.closure.order[: self._levels()[self._level]].astype(np.int64)
         return prefix[self.closure.labels[prefix] < 0]
 
-    def try_to_exclude(self, item: int, cluster: int, asked: Mapping[int, int]) -> bool:
+    def try_to_exclude(self, item: int, cluster: int) -> bool:
         """Whether a known non-member would come into reach if the item were a member."""
         if self.outside[item, cluster]:
             return True
-        others = [other for other, label in asked.items() if label != cluster]
+        others = [other for other, own in self.asked.items() if own != cluster]
         key = (item, cluster, len(others))
         if not others or key in self._tested:
             return False

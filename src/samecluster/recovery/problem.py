@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster._typing import FloatArray, IntArray
+from samecluster.errors import InvalidInputError
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.run import Plan
@@ -22,9 +23,15 @@ class Problem:
     """The data and what is declared about it. Checked by whoever makes one."""
 
     X: FloatArray
-    n_clusters: int
+    n_clusters: int | None
     margin: float
     rng: np.random.Generator
+
+    def known_n_clusters(self, method: str) -> int:
+        """The number of clusters, for methods that cannot do without."""
+        if self.n_clusters is None:
+            raise InvalidInputError(f"method {method!r} needs n_clusters")
+        return self.n_clusters
 
 
 class Method(Protocol):
@@ -86,6 +93,7 @@ class Labelling:
             rounds=tuple(self._rounds),
             round_of=self._round_of.copy(),
             answers=tuple(self._ledger),
+            points=self._problem.X,
             method=self._method,
             margin=self._problem.margin,
             n_clusters=self._problem.n_clusters,

@@ -106,7 +106,8 @@ class _Rounds:
         self.problem = problem
         self.labelling = labelling
         self.points = unit_scaled(problem.X)
-        self.placing = Placing(problem.n_clusters)
+        self.n_clusters = problem.known_n_clusters(settings.name)
+        self.placing = Placing(self.n_clusters)
         self.known_how = How.PROVEN if settings.guaranteed else How.INFERRED
         # Points that stayed unsure: asking again would not help, so they are left alone.
         self.aside: set[int] = set()
@@ -136,12 +137,12 @@ class _Rounds:
     def _sample(self, left: IntArray) -> Plan[dict[int, list[int]]]:
         """Draw points and find their clusters: the distinct points drawn, by cluster."""
         if self.settings.sampling == "batches":
-            size = min(10 * self.problem.n_clusters, len(left))
+            size = min(10 * self.n_clusters, len(left))
             draws = self.problem.rng.choice(left, size=size, replace=False)
             found = yield from self._place(draws)
             return _grouped(draws, found)
         wanted = self._sample_size()
-        counts = np.zeros(self.problem.n_clusters, dtype=np.int64)
+        counts = np.zeros(self.n_clusters, dtype=np.int64)
         grouped: dict[int, list[int]] = {}
         while counts.max() < wanted:
             if self.aside and np.isin(left, list(self.aside)).all():
@@ -156,7 +157,7 @@ class _Rounds:
 
     def _sample_size(self) -> int:
         d = int(self.points.shape[1])
-        size = self.settings.sample_constant * d**2 * math.log(self.problem.n_clusters)
+        size = self.settings.sample_constant * d**2 * math.log(self.n_clusters)
         return max(1, math.ceil(size))
 
     def _place(self, draws: IntArray) -> Plan[list[int]]:

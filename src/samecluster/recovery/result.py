@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samecluster._typing import IntArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
 from samecluster.recovery.error import clustering_error
+from samecluster.recovery.explain import explain
 
 __all__ = ["How", "Recovery", "Round"]
 
@@ -55,6 +56,7 @@ class Recovery:
     rounds : what each round cost and gave
     round_of : (n,) the round, from 0, in which the label became known; -1 where there is none
     answers : all answers, in the order given
+    points : (n, d) the data
     method, margin, n_clusters : what it ran with
     proof : the log that proves the labels, where the method writes one
     """
@@ -65,6 +67,7 @@ class Recovery:
     rounds: tuple[Round, ...]
     round_of: npt.NDArray[np.int32]
     answers: tuple[Answer, ...]
+    points: FloatArray
     method: str
     margin: float
     n_clusters: int | None
@@ -78,6 +81,10 @@ class Recovery:
     def count(self, how: How) -> int:
         """How many labels are known this way."""
         return int(np.count_nonzero(self.how_codes == how))
+
+    def explain(self, item: int) -> str:
+        """Why the item has its label, in words."""
+        return explain(self, item)
 
     def error_curve(self, truth: Any) -> list[tuple[int, float]]:
         """Questions so far and clustering error after each round, given the true labels."""

@@ -1,0 +1,49 @@
+"""``samecluster verify``: check a proof against the data, in exact arithmetic."""
+
+from __future__ import annotations
+
+import itertools
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from rich.console import Console
+
+from samecluster.cli.data import load_points
+from samecluster.errors import InvalidInputError
+from samecluster.proof.checker import BadProof, check
+from samecluster.proof.files import read_lines
+
+__all__ = ["run_verify"]
+
+
+def run_verify(data: Path, proof: Path) -> bool:
+    """Print what the proof shows; False if it does not hold."""
+    console = Console()
+    X = load_points(data)
+    if not proof.exists():
+        raise InvalidInputError(f"there is no file {proof}")
+    lines = read_lines(proof)
+    header: dict[str, Any] = next(lines, {})
+    try:
+        with console.status("checking"):
+            verified = check(X, itertools.chain([header], lines))
+    except BadProof as error:
+        console.print(f"The proof does NOT hold. {error}", highlight=False)
+        return False
+    known = int(np.count_nonzero(verified.labels >= 0))
+    margin = float.fromhex(header["margin"])
+    kinds = ", ".join(f"{number:,} {kind}" for kind, number in verified.n_records.items())
+    assumed = f"every cluster has margin {margin:g}"
+    if verified.n_records.get("last"):
+        assumed += f" and there are {header['n_clusters']} clusters"
+    console.print(
+        f"The proof holds: {known:,} of {len(X):,} labels in {verified.n_clusters} clusters follow "
+        f"from {verified.n_records.get('answer', 0):,} answers if {assumed}.\n"
+        f"Records checked: {kinds}; {verified.n_by_rationals:,} of them in rationals, the others "
+        "in floats with a bound on every rounding error.",
+        highlight=False,
+    )
+    if not verified.all_different:
+        console.print("The clusters are not shown to be pairwise different.")
+    return True

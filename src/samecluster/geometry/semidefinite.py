@@ -1,0 +1,238 @@
+"""Can these points be in a cluster and those outside of it? The complete test, in floats.
+
+Rows are lifted points (x, 1), and (τ_j e_j, 0) for the resolution (theory, section 5). A cluster
+of margin γ with all ``positives`` inside and all ``negatives`` outside exists iff the optimum of
+
+    maximise ρ  with  pᵀQp ≤ 1 on positives,  nᵀQn ≥ ρ on negatives,  Q ⪰ 0
+
+is above 1+γ. Weights λ, μ ≥ 0 with Σλppᵀ − Σμnnᵀ ⪰ 0 and Σμ = 1 show that ρ ≤ Σλ: a certificate.
+
+Nothing here is trusted for a proof: `decide` proposes a Q or weights, and `certificates` turns
+weights into some that hold without rounding.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from enum import Enum
+from functools import lru_cache
+
+import numpy as np
+
+from samecluster._typing import Array, FloatArray
+
+__all__ = [
+    "Decision",
+    "Verdict",
+    "decide",
+    "round_coordinates",
+]
+
+_UNIT = 2.0**-53
+_CLEAR = 1e-7  # how far from the limit, as a share of it, an answer is told from rounding
+_TOO_NOISY = 1e-3  # coordinates in which the positives are round but that are mostly rounding
+_MAX_STEPS = 50
+_NO_STEP = 1e-8
+_TO_BOUNDARY = 0.95  # share of the way to the edge of the cone that a step may go
+
+
+class Verdict(Enum):
+    FEASIBLE = "feasible"
+    INFEASIBLE = "infeasible"
+    UNCLEAR = "unclear"
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What `decide` found: ρ ≥ ``rho`` by ``factor``, ρ ≤ ``bound`` by ``lam`` and ``mu``.
+
+    Q is kept as a factor A (D, D), Q = AᵀA: for flat clusters |Ap|² is right to many more digits
+    than pᵀQp. Weights are in the order of the rows given, and Σ mu = 1. If UNCLEAR, all may be 0.
+    """
+
+    verdict: Verdict
+    factor: FloatArray
+    lam: FloatArray
+    mu: FloatArray
+    rho: float
+    bound: float
+
+    @property
+    def Q(self) -> FloatArray:
+        return np.asarray(self.factor.T @ self.factor)
+
+
+def decide(
+    positives: FloatArray, negatives: FloatArray, limit: float, *, polish: int = 4
+) -> Decision:
+    """Tell whether the optimum ρ is above ``limit``, for rows (m, D) and (p, D).
+
+    It stops when that is clear, up to ``polish`` steps later: these make the ellipsoid or the
+    weights decide more points. Rows that do not span, or span only by rounding, are UNCLEAR.
+    """
+    D, p = positives.shape[1], len(negatives)
+    unclear = np.zeros((D, D)), np.zeros(len(positives)), np.full(p, 1 / max(p, 1)), 0.0, math.inf
+    with np.errstate(all="ignore"):
+        try:
+            rounding = round_coordinates(positives)
+            if rounding is None:
+                return Decision(Verdict.UNCLEAR, *unclear)
+            T, noise = rounding
+            if not p:
+                return _judged(positives, negatives, limit, T.T, *unclear[1:3], math.inf)
+            inner, outer = positives @ T, negatives @ T
+            norms = np.sum(outer**2, axis=1)
+            least = norms.min()
+            program = _Program(inner, outer / np.sqrt(norms)[:, None], least / norms)
+            Q, lam, mu = program.solve(limit / least, _CLEAR + noise, polish)
+            values, axes = np.linalg.eigh(Q)
+            factor = np.sqrt(np.maximum(values, 0.0))[:, None] * (axes.T @ T.T)
+            mu = mu * program.shares
+            lam, mu = lam * (least / mu.sum()), mu / mu.sum()
+            return _judged(positives, negatives, limit, factor, lam, mu, noise)
+        except np.linalg.LinAlgError:
+            return Decision(Verdict.UNCLEAR, *unclear)
+
+
+def _judged(
+    positives: FloatArray,
+    negatives: FloatArray,
+    limit: float,
+    factor: FloatArray,
+    lam: FloatArray,
+    mu: FloatArray,
+    noise: float,
+) -> Decision:
+    """The verdict by ρ as A really has it on the rows given, and by the bound of the weights."""
+    largest = np.sum((positives @ factor.T) ** 2, axis=1).max()
+    factor = factor * ((1 - 1e-12) / math.sqrt(largest))
+    rho = float(np.sum((negatives @ factor.T) ** 2, axis=1).min(initial=math.inf))
+    bound = float(lam.sum()) if len(mu) else math.inf
+    verdict = Verdict.UNCLEAR
+    if rho > limit * (1 + _CLEAR) and np.isfinite(factor).all():
+        verdict = Verdict.FEASIBLE
+    elif bound < limit * (1 - _CLEAR - noise):
+        verdict = Verdict.INFEASIBLE
+    return Decision(verdict, factor, lam, mu, rho, bound)
+
+
+def round_coordinates(positives: FloatArray) -> tuple[FloatArray, float] | None:
+    """T (D, D) with TᵀPᵀPT = m·1, and the rounding in rows of PT; None if P does not span."""
+    m, D = positives.shape
+    if m < D or not np.isfinite(positives).all():
+        return None
+    unit = np.abs(positives).max(axis=0)
+    _, spread, axes = np.linalg.svd(positives / unit, full_matrices=False)
+    T = axes.T / spread * math.sqrt(m) / unit[:, None]
+    noise = float(2 * D * _UNIT * (np.abs(positives) @ np.abs(T)).max())
+    return (T, noise) if noise < _TOO_NOISY else None
+
+
+@lru_cache(maxsize=32)
+def _layout(D: int) -> tuple[Array, Array, FloatArray, Array, Array]:
+    """Where a symmetric matrix keeps its q = D(D+1)/2 entries, and their weights.
+
+    Weighted by √2 off the diagonal, the inner product of entries is that of the matrices.
+    ``corners`` are the entries (4, q, q) that a product of two symmetric units touches.
+    """
+    i, j = np.triu_indices(D)
+    place = np.empty((D, D), dtype=np.int64)
+    place[i, j] = place[j, i] = np.arange(len(i))
+    corners = np.stack([row[:, None] * D + column for row in (i, j) for column in (i, j)])
+    return i, j, np.where(i == j, 1.0, math.sqrt(2.0)), place, corners
+
+
+class _Program:
+    """A primal-dual interior point method (HKM direction, Mehrotra's corrector) in place.
+
+    x = (entries of Q, ρ), slacks s = h − Gx ≥ 0, weights z ≥ 0 with Gᵀz = (entries of Z, 1), Z ⪰ 0.
+    Both begin strictly feasible and stay so: every step has a valid ρ and a valid bound.
+    """
+
+    def __init__(self, inner: FloatArray, outer: FloatArray, shares: FloatArray) -> None:
+        (self.m, self.D), p = inner.shape, len(outer)
+        self.i, self.j, self.weight, self.place, self.corners = _layout(self.D)
+        self.shares = shares
+        rows = np.vstack([inner, outer])
+        self.G = np.zeros((self.m + p, len(self.i) + 1))
+        self.G[:, :-1] = rows[:, self.i] * rows[:, self.j] * self.weight
+        self.G[self.m :, :-1] *= -1.0
+        self.G[self.m :, -1] = shares
+        self.h = np.concatenate([np.ones(self.m), np.zeros(p)])
+        small = 0.5 / np.sum(inner**2, axis=1).max()
+        self.x = np.append(np.where(self.i == self.j, small, 0.0), 0.5 * small)
+        each = 1.0 / shares.sum()
+        largest = each * np.linalg.eigvalsh(outer.T @ outer)[-1]
+        self.z = np.append(np.full(self.m, 1.5 * largest / self.m), np.full(p, each))
+
+    def solve(
+        self, limit: float, clear: float, polish: int
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Q, λ, μ when the side of the limit is clear, or when no step helps any more."""
+        for _ in range(_MAX_STEPS):
+            self.s = self.h - self.G @ self.x
+            rho, bound = self.x[-1], self.z[: self.m].sum()
+            over, under = rho - limit * (1 + clear), limit * (1 - clear) - bound
+            if over > 0 and (polish <= 0 or rho > 20 * limit or bound - rho < 0.05 * over):
+                break
+            if under > 0 and (polish <= 0 or bound - rho < 0.1 * under):
+                break
+            if bound - rho < 0.1 * clear * limit:
+                break
+            polish -= over > 0 or under > 0
+            if not self._step():
+                break
+        return self._matrix(self.x), self.z[: self.m], self.z[self.m :]
+
+    def _matrix(self, entries: FloatArray) -> FloatArray:
+        return np.asarray((entries[:-1] / self.weight)[self.place])
+
+    def _step(self) -> bool:
+        """One predictor and corrector step; False where rounding leaves no way on."""
+        s, z, goal = self.s, self.z, np.zeros(len(self.x))
+        goal[-1] = 1.0
+        pair = np.stack([self._matrix(self.x), self._matrix(z @ self.G)])
+        try:
+            root = np.linalg.inv(np.linalg.cholesky(pair))
+            inverse = root[0].T @ root[0]
+            H = self._normal_matrix(pair[1], inverse)
+            _, ds, dz, move, a, b = self._direction(H, root, goal, np.zeros(len(z)))
+            gap = s @ z + np.vdot(pair[0], pair[1])
+            after = pair + np.array([a, b])[:, None, None] * move
+            left = (s + a * ds) @ (z + b * dz) + np.vdot(after[0], after[1])
+            centre = max((left / gap) ** 3, 1e-6) * gap / (len(z) + self.D)
+            # The corrector aims at the centre, and takes back the product of the two moves.
+            complement = (centre - ds * dz) / s
+            curve = move[1] @ move[0] @ inverse
+            aim = centre * inverse - 0.5 * (curve + curve.T)
+            goal -= complement @ self.G
+            goal[:-1] += aim[self.i, self.j] * self.weight
+            dx, _, dz, _, a, b = self._direction(H, root, goal, complement)
+        except np.linalg.LinAlgError:
+            return False
+        if not (a > _NO_STEP or b > _NO_STEP):
+            return False
+        self.x, self.z = self.x + a * dx, z + b * dz
+        return True
+
+    def _normal_matrix(self, Z: FloatArray, inverse: FloatArray) -> FloatArray:
+        """Gᵀ(z/s)G and, on the entries of Q, E ↦ the symmetric part of Z E Q⁻¹."""
+        H = self.G.T @ (self.G * (self.z / self.s)[:, None])
+        products = Z.ravel()[self.corners] * inverse.ravel()[self.corners[::-1]]
+        H[:-1, :-1] += 0.25 * np.outer(self.weight, self.weight) * products.sum(axis=0)
+        H.flat[:: len(H) + 1] *= 1.0 + 1e-13
+        return np.asarray(H)
+
+    def _direction(
+        self, H: FloatArray, root: FloatArray, goal: FloatArray, complement: FloatArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, float, float]:
+        """Moves of x, s, z and (Q, Z), and how far x and z may go along them, at most 1."""
+        dx = np.asarray(np.linalg.solve(H, goal), dtype=np.float64)
+        ds = -(self.G @ dx)
+        dz = complement - self.z - self.z / self.s * ds
+        move = np.stack([self._matrix(dx), self._matrix(dz @ self.G)])
+        lowest = np.linalg.eigvalsh(root @ move @ root.transpose(0, 2, 1))[:, 0]
+        a = _TO_BOUNDARY / max(-lowest[0], -(ds / self.s).min(), _TO_BOUNDARY)
+        b = _TO_BOUNDARY / max(-lowest[1], -(dz / self.z).min(), _TO_BOUNDARY)
+        return dx, ds, dz, move, float(a), float(b)

@@ -1,0 +1,160 @@
+"""The reach theorem, numerically: linear and semidefinite programs and brute force agree."""
+
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+from scipy.optimize import linprog
+
+from samecluster._typing import FloatArray
+from samecluster.geometry import programs
+from samecluster.geometry.kernel import Kernel, compiled_programs
+from samecluster.geometry.margin import _solve
+from samecluster.proof.checker import check, fingerprint
+from samecluster.proof.log import ProofLog
+from samecluster.recovery.closure import Closure
+
+seeds = st.integers(0, 10**6)
+
+
+def lifted(points: FloatArray) -> FloatArray:
+    return np.column_stack([points, np.ones(len(points))])
+
+
+def gauge(columns: FloatArray, target: FloatArray) -> float:
+    """min ‖w‖₁ with Σ w·column = target, by HiGHS."""
+    m = len(columns)
+    solved = linprog(np.ones(2 * m), A_eq=np.hstack([columns.T, -columns.T]), b_eq=target)
+    return float(solved.fun) if solved.status == 0 else math.inf
+
+
+@given(seeds, st.integers(1, 6), st.integers(1, 30))
+def test_programs_find_the_gauge_and_a_feasible_witness(seed, d, extra) -> None:
+    rng = np.random.default_rng(seed)
+    columns = lifted(rng.normal(size=(d + 1 + extra, d)))
+    targets = lifted(2 * rng.normal(size=(8, d)))
+    start = np.arange(d + 1)
+    none = np.zeros(8, dtype=np.int64)
+    inverse = np.linalg.inv(columns[start].T)
+    solved = programs.solve(targets, none, start[None], inverse[None], columns, 1e9, 0.0)
+    for at, target in enumerate(targets):
+        exact = gauge(columns, target)
+        assert solved.total[at] == pytest.approx(exact, rel=1e-7)
+        basis = columns[solved.basis[at]]
+        weights = np.linalg.solve(basis.T, target)
+        assert np.abs(weights).sum() == pytest.approx(exact, rel=1e-7)
+    # With a bound in the middle, rejected targets come with a witness: an affine function that
+    # is at most 1 on every column and above the bound at the target.
+    bound = float(np.median(solved.total)) * (1 + 1e-6)
+    solved = programs.solve(targets, none, start[None], inverse[None], columns, bound, bound)
+    rejected = np.flatnonzero(solved.status == programs.REJECTED)
+    for at in rejected.tolist():
+        witness = solved.pi[at]
+        assert np.abs(columns @ witness).max() <= 1 + 1e-9
+        assert abs(targets[at] @ witness) > bound
+
+
+@given(seeds, st.integers(1, 3), st.integers(0, 8))
+def test_squared_gauge_is_the_semidefinite_optimum(seed, d, extra) -> None:
+    """max ỹᵀQỹ with x̃ᵀQx̃ ≤ 1 on the members equals gauge² (theory, sections 2 and 5)."""
+    rng = np.random.default_rng(seed)
+    columns = lifted(rng.normal(size=(d + 1 + extra, d)))
+    target = lifted(1.5 * rng.normal(size=(1, d)))
+    # In coordinates in which the members have Σ x̃x̃ᵀ = m·I, the bound tr Q ≤ D of this solver
+    # follows from the constraints and does no harm.
+    root = np.linalg.cholesky(np.linalg.inv(columns.T @ columns / len(columns)))
+    assume(np.linalg.cond(root) < 1e3)
+    _, rho = _solve(columns @ root, target @ root, np.ones(1))
+    assert math.sqrt(rho) == pytest.approx(gauge(columns, target[0]), rel=1e-5)
+
+
+@given(seeds, st.integers(1, 3), st.floats(0.1, 3.0))
+def test_reach_is_the_hull_plus_beta_times_its_differences(seed, d, margin) -> None:
+    """K + β(K − K), by its support function: y is in it iff no direction sees it outside."""
+    rng = np.random.default_rng(seed)
+    members = rng.normal(size=(d + 1 + int(rng.integers(6)), d))
+    beta = (math.sqrt(1 + margin) - 1) / 2
+    directions = rng.normal(size=(4000, d))
+    along = members @ directions.T
+    reach = (1 + beta) * along.max(axis=0) - beta * along.min(axis=0)
+    for y in 1.5 * rng.normal(size=(10, d)):
+        value = gauge(lifted(members), np.append(y, 1.0))
+        slack = (reach - directions @ y) / np.linalg.norm(directions, axis=1)
+        if value <= math.sqrt(1 + margin):
+            assert slack.min() >= -1e-9
+        elif d == 1 or value > 1.3 * math.sqrt(1 + margin):
+            assert slack.min() < 0
+
+
+KERNELS = [None, *([compiled_programs()] if compiled_programs() else [])]
+
+
+@pytest.mark.parametrize("compiled", KERNELS, ids=["numpy", "compiled"][: len(KERNELS)])
+@pytest.mark.parametrize("d", [1, 2, 4])
+def test_closure_proves_only_what_the_checker_confirms_and_all_that_is_near(d, compiled) -> None:
+    for seed in range(6):
+        rng = np.random.default_rng([seed, d])
+        X = rng.normal(size=(400, d)) * np.exp(rng.normal(size=d))
+        X[::7] = X[::7].round(1)
+        X[1::9] = X[::9][: len(X[1::9])]
+        tau = 1e-9 * np.ptp(X, axis=0)
+        margin = float(rng.choice([0.05, 0.5, 2.0]))
+        log = ProofLog(fingerprint(X), margin, None, tau)
+        closure = Closure(X, margin, tau, log, Kernel(compiled), seed)
+        log.add_cluster(0)
+        closure.ask(0, 0)
+        for item in range(1, d + 3):
+            if closure.labels[item] < 0:
+                log.add_answer(item, 0, "same")
+                closure.ask(item, 0)
+                closure.close(len(X))
+        verified = check(X, log.lines())
+        assert (verified.labels == closure.labels).all()
+        # Nothing that is clearly in reach of the proven members was missed.
+        members = np.flatnonzero(closure.labels == 0)
+        some = members[rng.permutation(len(members))[:60]]
+        limit = math.sqrt(1 + margin)
+        for y in np.flatnonzero(closure.labels < 0)[:10]:
+            assert gauge(lifted(X[some]), np.append(X[y], 1.0)) > limit * (1 - 1e-6)
+
+
+@given(st.floats(1e-6, 1e6))
+def test_the_limit_is_below_the_root_but_not_by_much(margin) -> None:
+    limit = programs.limit_for(margin)
+    assert Fraction(limit) ** 2 <= 1 + Fraction(margin)
+    assert limit >= math.sqrt(1 + margin) * (1 - 1e-14)
+
+
+@given(seeds, st.integers(1, 5))
+def test_the_float_check_never_accepts_below_the_exact_value(seed, d) -> None:
+    """A limit one unit in the last place below the exact Σ|w| never passes; one above does."""
+    rng = np.random.default_rng(seed)
+    scale = 10.0 ** rng.uniform(-6, 0, size=d)
+    members = rng.normal(size=(d + 1, d)) * scale + 100.0 * rng.integers(2) * scale
+    weights = 0.3 * rng.normal(size=d + 1) + 1 / (d + 1)
+    y = weights / weights.sum() @ members
+    from samecluster.proof.checker import _solve as exactly
+
+    solution = exactly(
+        [[*map(Fraction, row.tolist()), Fraction(1)] for row in members],
+        [*map(Fraction, y.tolist()), Fraction(1)],
+    )
+    assume(solution is not None)
+    assert solution is not None
+    total = sum(map(abs, solution))
+    centre = members[0]
+    map_ = (np.triu(0.2 * rng.normal(size=(d, d))) + np.eye(d)) / scale[:, None]
+    columns, target = lifted((members - centre) @ map_), lifted((y[None] - centre) @ map_)
+    assume(np.linalg.cond(columns) < 1e10)
+    box = np.abs(np.vstack([members, y]) - centre).max(axis=0)
+    noise = np.append(2 * (d + 3) * 2.0**-53 * (box @ np.abs(map_)), 0.0)
+    inverse = np.linalg.inv(columns.T)[None]
+    basis = np.arange(d + 1)[None]
+    below = math.nextafter(float(total) * (1 - 2e-16), 0)
+    assert not programs.confirmed(target, basis, inverse, columns, noise, below)[0]
+    if np.linalg.cond(columns) < 1e4:
+        above = float(total) * (1 + 1e-7)
+        assert programs.confirmed(target, basis, inverse, columns, noise, above)[0]
