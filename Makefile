@@ -1,17 +1,18 @@
 # Every target sets up what it needs: python3 (3.11 or newer), make and a package index are enough.
 PYTHON ?= python3
 BIN := .venv/bin
-# Tests run on all cores, so each process keeps its linear algebra to one thread.
-ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1
+# Tests run on all cores, so each process keeps its linear algebra to one thread; benchmarks too, so
+# that like is compared with like.
+ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup
+.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed
 
 help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
 	@echo "make test       all tests"
 	@echo "make test-long  the same campaigns with many more runs"
 	@echo "make lint       ruff and mypy --strict"
-	@echo "make bench      all benchmarks: bench-recur, bench-mvee, bench-startup"
+	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -mvee, -startup"
 	@echo "make clean      remove .venv and caches"
 
 demo: .venv/user
@@ -28,10 +29,10 @@ lint: .venv/developer
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-startup bench-mvee bench-recur
+bench: bench-startup bench-mvee bench-recur bench-questions bench-speed
 
-bench-recur bench-mvee bench-startup: bench-%: .venv/user
-	$(BIN)/python -m benchmarks.$*
+bench-recur bench-mvee bench-startup bench-questions bench-speed: bench-%: .venv/developer
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.$*
 
 clean:
 	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist

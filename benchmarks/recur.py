@@ -20,6 +20,8 @@ from samecluster.oracles import LabelOracle
 
 PUBLISHED = {2: 1168, 4: 2608, 6: 5957, 8: 14202}
 SEEDS, N, K = 10, 100_000, 5
+# The guaranteed settings ask up to 70,000 questions at d=8 and take minutes there.
+GUARANTEED_SEEDS = {2: 3, 4: 3, 6: 3, 8: 1}
 ALLOWED, GROWTH_GOAL = 1.3, 5.0
 
 
@@ -62,9 +64,10 @@ def questions_table(console: Console) -> None:
             alike.append(counted_as_published(as_published))
             asked.append(as_published.n_questions)
             exact += clustering_error(as_published.labels, instance.labels) == 0
-            sound = run(instance, Recur(), 1.0, seed)
-            assert clustering_error(sound.labels, instance.labels) == 0
-            guaranteed.append(sound.n_questions)
+            if seed < GUARANTEED_SEEDS[d]:
+                sound = run(instance, Recur(), 1.0, seed)
+                assert clustering_error(sound.labels, instance.labels) == 0
+                guaranteed.append(sound.n_questions)
             for whiten, found in errors.items():
                 baseline = run(instance, ScqKMeans(whiten=whiten), 1.0, seed)
                 found.append(clustering_error(baseline.labels, instance.labels))

@@ -54,6 +54,8 @@ def exact_certificate(
     Small weights are dropped where the others, scaled up, can do without them. λ is rounded up and
     μ down, which keeps the matrix PSD; what is left between Σλ and (1+γ)Σμ pays for all this.
     """
+    if not len(mu):
+        return None
     with np.errstate(all="ignore"):
         found = [_pruned(lam, mu, positives, negatives, margin, share) for share in _PRUNED]
     best = max(slack for _, _, slack in found)

@@ -32,6 +32,7 @@ __all__ = [
 _UNIT = 2.0**-53
 _CLEAR = 1e-7  # how far from the limit, as a share of it, an answer is told from rounding
 _TOO_NOISY = 1e-3  # coordinates in which the positives are round but that are mostly rounding
+_LARGEST = 1e150  # a larger factor would have an infinite Q
 _MAX_STEPS = 50
 _NO_STEP = 1e-8
 _TO_BOUNDARY = 0.95  # share of the way to the edge of the cone that a step may go
@@ -80,7 +81,7 @@ def decide(
                 return Decision(Verdict.UNCLEAR, *unclear)
             T, noise = rounding
             if not p:
-                return _judged(positives, negatives, limit, T.T, *unclear[1:3], math.inf)
+                return _judged(positives, negatives, limit, T.T, *unclear[1:3], 0.0)
             inner, outer = positives @ T, negatives @ T
             norms = np.sum(outer**2, axis=1)
             least = norms.min()
@@ -104,17 +105,28 @@ def _judged(
     mu: FloatArray,
     noise: float,
 ) -> Decision:
-    """The verdict by ρ as A really has it on the rows given, and by the bound of the weights."""
-    largest = np.sum((positives @ factor.T) ** 2, axis=1).max()
-    factor = factor * ((1 - 1e-12) / math.sqrt(largest))
-    rho = float(np.sum((negatives @ factor.T) ** 2, axis=1).min(initial=math.inf))
+    """The verdict by what the factor and the weights show, rather than by what was solved for.
+
+    A is scaled, and ρ taken, with room for every rounding: they are right in exact arithmetic.
+    """
+    on, on_error = _lengths(positives, factor)
+    off, off_error = _lengths(negatives, factor)
+    largest = (on + on_error).max()
+    rho = float(((off - off_error) / largest).min(initial=math.inf))
+    rho, factor = max(rho, 0.0) ** 2 * (1 - 8 * _UNIT), factor / largest
     bound = float(lam.sum()) if len(mu) else math.inf
     verdict = Verdict.UNCLEAR
-    if rho > limit * (1 + _CLEAR) and np.isfinite(factor).all():
+    if rho > limit * (1 + _CLEAR) and np.abs(factor).max() < _LARGEST:
         verdict = Verdict.FEASIBLE
     elif bound < limit * (1 - _CLEAR - noise):
         verdict = Verdict.INFEASIBLE
     return Decision(verdict, factor, lam, mu, rho, bound)
+
+
+def _lengths(rows: FloatArray, factor: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """|Ax| of each row, and what rounding may have done to it, A scaled and rounded included."""
+    error = np.linalg.norm(np.abs(rows) @ np.abs(factor.T), axis=1)
+    return np.linalg.norm(rows @ factor.T, axis=1), 4 * (len(factor) + 2) * _UNIT * error
 
 
 def round_coordinates(positives: FloatArray) -> tuple[FloatArray, float] | None:

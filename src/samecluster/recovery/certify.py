@@ -32,6 +32,7 @@ _SAMPLE = 20_000
 _LARGEST_LEVEL = 200_000
 _KNOWN_SHOWN = 400
 _SPANNED = 1e-6
+_GAUGED = 400
 
 
 @dataclass(frozen=True)
@@ -202,11 +203,13 @@ class _Asking:
         """The open points that need most to be reached, in the cluster with most of them."""
         if not self.placing.members:
             return [int(open_[0])]
-        cluster, value = self.known.distances(open_)
+        cluster = self.known.closure.nearest(open_)
         largest = int(np.bincount(cluster).argmax())
-        mine = np.flatnonzero(cluster == largest)
-        order = mine[np.argsort(-value[mine], kind="stable")]
-        return [int(i) for i in open_[order[: self.settings.batch]]]
+        # `open_` is in random order, so its beginning is a fair sample.
+        mine = open_[cluster == largest][:_GAUGED]
+        gauges = self.known.closure.gauges(largest, mine)
+        order = np.argsort(-gauges, kind="stable")
+        return [int(i) for i in mine[order[: self.settings.batch]]]
 
     def _plausible(self, item: int) -> list[int]:
         """Clusters, the likeliest first."""

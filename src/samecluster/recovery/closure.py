@@ -377,19 +377,18 @@ class Closure:
         offset = cluster.lift(self.X[[item]])[0, :-1] - cluster.mean
         return float(np.linalg.norm(offset)) / max(cluster.radius, 1e-300)
 
-    def missing(self, items: Array) -> tuple[Array, Array]:
-        """For each item its nearest cluster and a lower bound of its gauge against it."""
-        near = self.kernel.nearest_cluster(self.X, items, self.clusters).astype(np.int64)
-        values = np.zeros(len(items))
-        for c, cluster in enumerate(self.clusters):
-            mine = np.flatnonzero(near == c)
-            values[mine] = cluster.score(cluster.lift(self.X[items[mine]]).astype(np.float32))
-            position = {int(point): at for at, point in enumerate(cluster.rejected)}
-            for at in mine:
-                kept = position.get(int(items[at]))
-                if kept is not None:
-                    values[at] = max(values[at], float(cluster.value[kept]))
-        return near, values
+    def nearest(self, items: Array) -> Array:
+        """The cluster in whose own coordinates each item is most central."""
+        return self.kernel.nearest_cluster(self.X, items, self.clusters).astype(np.int64)
+
+    def gauges(self, c: int, items: Array) -> Array:
+        """The gauge of each item against a cluster's columns, in double precision."""
+        cluster = self.clusters[c]
+        start = cluster.starts[:1].astype(np.int64)
+        inverse = np.linalg.inv(cluster.columns[start[0]].T)[None]
+        zeros = np.zeros(len(items), dtype=np.int64)
+        lifted = cluster.lift(self.X[items])
+        return programs.solve(lifted, zeros, start, inverse, cluster.columns, 1e30, 0.0).total
 
 
 def _independent(columns: Array, bases: Array) -> Array:

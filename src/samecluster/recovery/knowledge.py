@@ -154,7 +154,3 @@ class Knowledge:
         own = self.closure.clusters[cluster]
         gaps = own.lift(self.closure.X[list(members)]) - own.lift(self.closure.X[[item]])
         return members[int(np.argmin(np.sum(gaps**2, axis=1)))]
-
-    def distances(self, items: IntArray) -> tuple[IntArray, FloatArray]:
-        """For each item the nearest cluster and how much is missing to reach it."""
-        return self.closure.missing(items)
