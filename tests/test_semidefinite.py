@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from fractions import Fraction
 from operator import mul
 from typing import Any
@@ -30,6 +31,11 @@ from samecluster.proof.log import ProofLog
 
 SEEDS = st.integers(0, 10**9)
 FEW = settings(max_examples=30)
+COMPILED = (
+    importlib.import_module("samecluster.geometry.semidefinite_compiled")
+    if importlib.util.find_spec("numba")
+    else None
+)
 FEASIBLE, INFEASIBLE, UNCLEAR = Verdict.FEASIBLE, Verdict.INFEASIBLE, Verdict.UNCLEAR
 
 
@@ -119,6 +125,29 @@ def test_every_answer_shows_what_it_says(seed, polish) -> None:
     assert found.mu.sum() == pytest.approx(1.0)
     assert found.lam.sum() == pytest.approx(found.bound)
     assert found.bound < 1 + gamma
+
+
+def test_on_the_limit_nothing_is_claimed() -> None:
+    """±1 reach 1.5 at ρ = 2.25 exactly: neither side may be told from rounding."""
+    positives, negatives = lifted(np.array([[-1.0], [1.0]])), lifted(np.array([[1.5], [7.0]]))
+    assert decide(positives, negatives, 2.25).verdict is UNCLEAR
+    assert decide(positives, negatives, 2.25 * (1 + 1e-6)).verdict is INFEASIBLE
+    assert decide(positives, negatives, 2.25 * (1 - 1e-6)).verdict is FEASIBLE
+
+
+@pytest.mark.skipif(COMPILED is None, reason="numba is not installed")
+@given(SEEDS, st.integers(0, 6))
+def test_the_compiled_program_decides_alike(seed, polish) -> None:
+    positives, negatives, gamma = problem(seed)
+    plain = decide(positives, negatives, 1 + gamma, polish=polish)
+    other = decide(positives, negatives, 1 + gamma, polish=polish, compiled=COMPILED)
+    assert plain.verdict is other.verdict
+    assert other.rho == pytest.approx(plain.rho, rel=1e-6)
+    assert other.bound == pytest.approx(plain.bound, rel=1e-6)
+    if other.verdict is FEASIBLE:
+        assert_feasible(other, positives, negatives, 1 + gamma)
+    else:
+        assert exact_certificate(other.lam, other.mu, positives, negatives, gamma) is not None
 
 
 def test_polish_makes_the_same_answer_stronger() -> None:
@@ -346,7 +375,7 @@ def test_any_shape_of_input_gets_an_answer_that_holds(seed, size) -> None:
     positives, negatives = rows[:m], rows[m:]
     if rng.random() < 0.5:
         positives = np.vstack([positives, positives])
-    found = decide(positives, negatives, 2.0)
+    found = decide(positives, negatives, 2.0, compiled=COMPILED if seed % 2 else None)
     if found.verdict is FEASIBLE:
         assert_feasible(found, positives, negatives, 2.0)
     elif found.verdict is INFEASIBLE:
@@ -359,7 +388,9 @@ def test_any_shape_of_input_gets_an_answer_that_holds(seed, size) -> None:
 def test_rows_that_cannot_be_judged_are_unclear() -> None:
     good = lifted(np.array([[-1.0], [1.0]]))
     cases = {
+        "none": (good[:0], good),
         "fewer than D": (good[:1], good),
+        "an empty column": (good * [0.0, 1.0], good),
         "equal": (good[[0, 0, 0]], good),
         "not a number": (np.array([[np.nan, 1.0], [1.0, 1.0]]), good),
         "infinite": (good, np.array([[np.inf, 1.0]])),
@@ -369,6 +400,19 @@ def test_rows_that_cannot_be_judged_are_unclear() -> None:
         found = decide(positives, negatives, 2.0)
         assert found.verdict is UNCLEAR
         assert exact_certificate(found.lam, found.mu, positives, negatives, 1.0) is None
+        ones = Certificate(np.ones(len(positives)), np.ones(len(negatives)))
+        if len(positives) and len(negatives):
+            assert not shown_inside(ones, positives, negatives, 0, good).any()
+            assert not shown_outside(ones, positives, negatives, 0, good[:0]).any()
+
+
+def test_negatives_may_be_as_far_away_as_floats_go() -> None:
+    positives = lifted(np.array([[-1.0], [1.0]]))
+    for far in (1e100, 1e160, 1e308):
+        found = decide(positives, lifted(np.array([[far], [3.0]])), 2.0)
+        assert found.verdict in (FEASIBLE, UNCLEAR)
+        assert decide(positives, lifted(np.array([[far], [1.1]])), 2.0).verdict is not FEASIBLE
+        assert decide(positives, lifted(np.array([[far]])), 2.0).verdict is not INFEASIBLE
 
 
 def test_without_negatives_everything_can_be() -> None:

@@ -54,7 +54,7 @@ def exact_certificate(
     Small weights are dropped where the others, scaled up, can do without them. λ is rounded up and
     μ down, which keeps the matrix PSD; what is left between Σλ and (1+γ)Σμ pays for all this.
     """
-    if not len(mu):
+    if not len(lam) or not len(mu):
         return None
     with np.errstate(all="ignore"):
         found = [_pruned(lam, mu, positives, negatives, margin, share) for share in _PRUNED]
@@ -212,10 +212,10 @@ def _shown(
         size, outer, replaced = float(np.count_nonzero(lam)), outer @ T, replaced @ T
         change = np.outer(replaced, replaced) * (1.0 if inside else -1.0)
         M = np.eye(len(T)) * size - outer.T @ outer + change
-        values = np.linalg.eigvalsh(M) / size
-        if not (values > _SINGULAR)[0 if inside else 1 :].all():
+        if not np.isfinite(M).all():
             return shown
-        if not inside and not values[0] < -_SINGULAR:
+        # Of several eigenvalues at or below 0 one row cannot lift all.
+        if not np.linalg.eigvalsh(M)[0 if inside else 1] > _SINGULAR * size:
             return shown
         images = rows @ T
         solved = np.linalg.solve(M, images.T).T

@@ -117,11 +117,13 @@ class Members:
         they are forgotten. One product tells."""
         if self.fresh and len(self.rejected):
             new = np.ascontiguousarray(np.concatenate(self.fresh).T)
-            for begin in range(0, len(self.pi), _ROWS):
-                part = slice(begin, begin + _ROWS)
-                size = np.maximum(np.abs(self.pi[part] @ new).max(axis=1), np.float32(1.0))
-                self.value[part] /= size
-                self.pi[part] /= size[:, None]
+            # Witnesses of thin clusters may overflow single precision; not a number breaks them.
+            with np.errstate(over="ignore", invalid="ignore"):
+                for begin in range(0, len(self.pi), _ROWS):
+                    part = slice(begin, begin + _ROWS)
+                    size = np.maximum(np.abs(self.pi[part] @ new).max(axis=1), np.float32(1.0))
+                    self.value[part] /= size
+                    self.pi[part] /= size[:, None]
         self.fresh = []
         held = self.value > bound
         freed = self.rejected[~held][np.argsort(self.value[~held])]

@@ -17,25 +17,21 @@ import math
 from dataclasses import dataclass
 from enum import Enum
 from functools import lru_cache
+from typing import Any
 
 import numpy as np
 
 from samecluster._typing import Array, FloatArray
 
-__all__ = [
-    "Decision",
-    "Verdict",
-    "decide",
-    "round_coordinates",
-]
+__all__ = ["Decision", "Verdict", "decide", "round_coordinates"]
 
 _UNIT = 2.0**-53
 _CLEAR = 1e-7  # how far from the limit, as a share of it, an answer is told from rounding
 _TOO_NOISY = 1e-3  # coordinates in which the positives are round but that are mostly rounding
 _LARGEST = 1e150  # a larger factor would have an infinite Q
-_MAX_STEPS = 50
-_NO_STEP = 1e-8
-_TO_BOUNDARY = 0.95  # share of the way to the edge of the cone that a step may go
+MAX_STEPS = 50
+NO_STEP = 1e-8
+TO_BOUNDARY = 0.95  # share of the way to the edge of the cone that a step may go
 
 
 class Verdict(Enum):
@@ -65,12 +61,18 @@ class Decision:
 
 
 def decide(
-    positives: FloatArray, negatives: FloatArray, limit: float, *, polish: int = 4
+    positives: FloatArray,
+    negatives: FloatArray,
+    limit: float,
+    *,
+    polish: int = 4,
+    compiled: Any = None,
 ) -> Decision:
     """Tell whether the optimum ρ is above ``limit``, for rows (m, D) and (p, D).
 
     It stops when that is clear, up to ``polish`` steps later: these make the ellipsoid or the
     weights decide more points. Rows that do not span, or span only by rounding, are UNCLEAR.
+    ``compiled`` may be the module `semidefinite_compiled`.
     """
     D, p = positives.shape[1], len(negatives)
     unclear = np.zeros((D, D)), np.zeros(len(positives)), np.full(p, 1 / max(p, 1)), 0.0, math.inf
@@ -80,17 +82,16 @@ def decide(
             if rounding is None:
                 return Decision(Verdict.UNCLEAR, *unclear)
             T, noise = rounding
-            if not p:
+            if p == 0:
                 return _judged(positives, negatives, limit, T.T, *unclear[1:3], 0.0)
-            inner, outer = positives @ T, negatives @ T
-            norms = np.sum(outer**2, axis=1)
-            least = norms.min()
-            program = _Program(inner, outer / np.sqrt(norms)[:, None], least / norms)
-            Q, lam, mu = program.solve(limit / least, _CLEAR + noise, polish)
+            outer = negatives @ T
+            least = (norms := np.sum(outer**2, axis=1)).min()
+            program = _Program(positives @ T, outer / np.sqrt(norms)[:, None], least / norms)
+            Q, lam, mu = program.solve(limit / least, _CLEAR + noise, polish, compiled)
             values, axes = np.linalg.eigh(Q)
             factor = np.sqrt(np.maximum(values, 0.0))[:, None] * (axes.T @ T.T)
-            mu = mu * program.shares
-            lam, mu = lam * (least / mu.sum()), mu / mu.sum()
+            total = (mu := mu / norms).sum()  # of the rows as given, not of those of length 1
+            lam, mu = lam / total, mu / total
             return _judged(positives, negatives, limit, factor, lam, mu, noise)
         except np.linalg.LinAlgError:
             return Decision(Verdict.UNCLEAR, *unclear)
@@ -105,17 +106,13 @@ def _judged(
     mu: FloatArray,
     noise: float,
 ) -> Decision:
-    """The verdict by what the factor and the weights show, rather than by what was solved for.
-
-    A is scaled, and ρ taken, with room for every rounding: they are right in exact arithmetic.
-    """
+    """The verdict by what is shown: A is scaled and ρ taken so that they hold without rounding."""
     on, on_error = _lengths(positives, factor)
     off, off_error = _lengths(negatives, factor)
     largest = (on + on_error).max()
-    rho = float(((off - off_error) / largest).min(initial=math.inf))
-    rho, factor = max(rho, 0.0) ** 2 * (1 - 8 * _UNIT), factor / largest
-    bound = float(lam.sum()) if len(mu) else math.inf
-    verdict = Verdict.UNCLEAR
+    least = max(float(((off - off_error) / largest).min(initial=math.inf)), 0.0)
+    rho, factor = least * least * (1 - 8 * _UNIT), factor / largest
+    verdict, bound = Verdict.UNCLEAR, float(lam.sum()) if len(mu) else math.inf
     if rho > limit * (1 + _CLEAR) and np.abs(factor).max() < _LARGEST:
         verdict = Verdict.FEASIBLE
     elif bound < limit * (1 - _CLEAR - noise):
@@ -132,10 +129,10 @@ def _lengths(rows: FloatArray, factor: FloatArray) -> tuple[FloatArray, FloatArr
 def round_coordinates(positives: FloatArray) -> tuple[FloatArray, float] | None:
     """T (D, D) with TᵀPᵀPT = m·1, and the rounding in rows of PT; None if P does not span."""
     m, D = positives.shape
-    if m < D or not np.isfinite(positives).all():
+    unit = np.abs(positives).max(axis=0, initial=0.0)
+    if m < D or not np.isfinite(scaled := positives / unit).all():
         return None
-    unit = np.abs(positives).max(axis=0)
-    _, spread, axes = np.linalg.svd(positives / unit, full_matrices=False)
+    _, spread, axes = np.linalg.svd(scaled, full_matrices=False)
     T = axes.T / spread * math.sqrt(m) / unit[:, None]
     noise = float(2 * D * _UNIT * (np.abs(positives) @ np.abs(T)).max())
     return (T, noise) if noise < _TOO_NOISY else None
@@ -145,8 +142,8 @@ def round_coordinates(positives: FloatArray) -> tuple[FloatArray, float] | None:
 def _layout(D: int) -> tuple[Array, Array, FloatArray, Array, Array]:
     """Where a symmetric matrix keeps its q = D(D+1)/2 entries, and their weights.
 
-    Weighted by √2 off the diagonal, the inner product of entries is that of the matrices.
-    ``corners`` are the entries (4, q, q) that a product of two symmetric units touches.
+    Weighted by √2 off the diagonal, their inner product is that of the matrices. The last are
+    the places (4, q, q) that a product of two symmetric units touches.
     """
     i, j = np.triu_indices(D)
     place = np.empty((D, D), dtype=np.int64)
@@ -156,7 +153,7 @@ def _layout(D: int) -> tuple[Array, Array, FloatArray, Array, Array]:
 
 
 class _Program:
-    """A primal-dual interior point method (HKM direction, Mehrotra's corrector) in place.
+    """A primal-dual interior point method (HKM direction, Mehrotra's corrector).
 
     x = (entries of Q, ρ), slacks s = h − Gx ≥ 0, weights z ≥ 0 with Gᵀz = (entries of Z, 1), Z ⪰ 0.
     Both begin strictly feasible and stay so: every step has a valid ρ and a valid bound.
@@ -165,13 +162,12 @@ class _Program:
     def __init__(self, inner: FloatArray, outer: FloatArray, shares: FloatArray) -> None:
         (self.m, self.D), p = inner.shape, len(outer)
         self.i, self.j, self.weight, self.place, self.corners = _layout(self.D)
-        self.shares = shares
         rows = np.vstack([inner, outer])
         self.G = np.zeros((self.m + p, len(self.i) + 1))
+        self.h = np.repeat([1.0, 0.0], [self.m, p])
         self.G[:, :-1] = rows[:, self.i] * rows[:, self.j] * self.weight
-        self.G[self.m :, :-1] *= -1.0
+        self.G[self.m :] *= -1.0
         self.G[self.m :, -1] = shares
-        self.h = np.concatenate([np.ones(self.m), np.zeros(p)])
         small = 0.5 / np.sum(inner**2, axis=1).max()
         self.x = np.append(np.where(self.i == self.j, small, 0.0), 0.5 * small)
         each = 1.0 / shares.sum()
@@ -179,54 +175,56 @@ class _Program:
         self.z = np.append(np.full(self.m, 1.5 * largest / self.m), np.full(p, each))
 
     def solve(
-        self, limit: float, clear: float, polish: int
+        self, limit: float, clear: float, polish: int, compiled: Any
     ) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Q, λ, μ when the side of the limit is clear, or when no step helps any more."""
-        for _ in range(_MAX_STEPS):
+        """Q, λ, μ when the side of the limit is clear, or when rounding leaves no way on."""
+        try:
+            if compiled is None:
+                self._run(limit, clear, polish)
+            else:
+                compiled.run(self.G, self.h, self.x, self.z, self.D, limit, clear, polish)
+        except np.linalg.LinAlgError:
+            pass  # x and z are those of the last good step
+        return self._matrix(self.x), self.z[: self.m], self.z[self.m :]
+
+    def _run(self, limit: float, clear: float, polish: int) -> None:
+        for _ in range(MAX_STEPS):
             self.s = self.h - self.G @ self.x
             rho, bound = self.x[-1], self.z[: self.m].sum()
             over, under = rho - limit * (1 + clear), limit * (1 - clear) - bound
             if over > 0 and (polish <= 0 or rho > 20 * limit or bound - rho < 0.05 * over):
-                break
+                return
             if under > 0 and (polish <= 0 or bound - rho < 0.1 * under):
-                break
-            if bound - rho < 0.1 * clear * limit:
-                break
+                return
             polish -= over > 0 or under > 0
-            if not self._step():
-                break
-        return self._matrix(self.x), self.z[: self.m], self.z[self.m :]
+            if bound - rho < 0.1 * clear * limit or not self._step():
+                return
 
     def _matrix(self, entries: FloatArray) -> FloatArray:
         return np.asarray((entries[:-1] / self.weight)[self.place])
 
     def _step(self) -> bool:
-        """One predictor and corrector step; False where rounding leaves no way on."""
+        """One predictor and corrector step; False where it led nowhere."""
         s, z, goal = self.s, self.z, np.zeros(len(self.x))
         goal[-1] = 1.0
         pair = np.stack([self._matrix(self.x), self._matrix(z @ self.G)])
-        try:
-            root = np.linalg.inv(np.linalg.cholesky(pair))
-            inverse = root[0].T @ root[0]
-            H = self._normal_matrix(pair[1], inverse)
-            _, ds, dz, move, a, b = self._direction(H, root, goal, np.zeros(len(z)))
-            gap = s @ z + np.vdot(pair[0], pair[1])
-            after = pair + np.array([a, b])[:, None, None] * move
-            left = (s + a * ds) @ (z + b * dz) + np.vdot(after[0], after[1])
-            centre = max((left / gap) ** 3, 1e-6) * gap / (len(z) + self.D)
-            # The corrector aims at the centre, and takes back the product of the two moves.
-            complement = (centre - ds * dz) / s
-            curve = move[1] @ move[0] @ inverse
-            aim = centre * inverse - 0.5 * (curve + curve.T)
-            goal -= complement @ self.G
-            goal[:-1] += aim[self.i, self.j] * self.weight
-            dx, _, dz, _, a, b = self._direction(H, root, goal, complement)
-        except np.linalg.LinAlgError:
-            return False
-        if not (a > _NO_STEP or b > _NO_STEP):
-            return False
+        root = np.linalg.inv(np.linalg.cholesky(pair))
+        inverse = root[0].T @ root[0]
+        H = self._normal_matrix(pair[1], inverse)
+        _, ds, dz, move, a, b = self._direction(H, root, goal, np.zeros(len(z)))
+        gap = s @ z + np.vdot(pair[0], pair[1])
+        after = pair + np.array([a, b])[:, None, None] * move
+        left = (s + a * ds) @ (z + b * dz) + np.vdot(after[0], after[1])
+        centre = max((left / gap) ** 3, 1e-6) * gap / (len(z) + self.D)
+        # The corrector aims at the centre, and takes back the product of the two moves.
+        complement = (centre - ds * dz) / s
+        curve = move[1] @ move[0] @ inverse
+        aim = centre * inverse - 0.5 * (curve + curve.T)
+        goal -= complement @ self.G
+        goal[:-1] += aim[self.i, self.j] * self.weight
+        dx, _, dz, _, a, b = self._direction(H, root, goal, complement)
         self.x, self.z = self.x + a * dx, z + b * dz
-        return True
+        return a > NO_STEP or b > NO_STEP
 
     def _normal_matrix(self, Z: FloatArray, inverse: FloatArray) -> FloatArray:
         """Gᵀ(z/s)G and, on the entries of Q, E ↦ the symmetric part of Z E Q⁻¹."""
@@ -245,6 +243,6 @@ class _Program:
         dz = complement - self.z - self.z / self.s * ds
         move = np.stack([self._matrix(dx), self._matrix(dz @ self.G)])
         lowest = np.linalg.eigvalsh(root @ move @ root.transpose(0, 2, 1))[:, 0]
-        a = _TO_BOUNDARY / max(-lowest[0], -(ds / self.s).min(), _TO_BOUNDARY)
-        b = _TO_BOUNDARY / max(-lowest[1], -(dz / self.z).min(), _TO_BOUNDARY)
+        a = TO_BOUNDARY / max(-lowest[0], -(ds / self.s).min(), TO_BOUNDARY)
+        b = TO_BOUNDARY / max(-lowest[1], -(dz / self.z).min(), TO_BOUNDARY)
         return dx, ds, dz, move, float(a), float(b)

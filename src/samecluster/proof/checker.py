@@ -8,11 +8,14 @@ resolution τ: for each cluster C some PSD matrix W and centre c have
 Call members (x, 1) and the vectors (τ_j e_j, 0) *columns* of C: under (W, c) each has length ≤ 1.
 
 cluster a            a new name for the cluster of item a
-answer i j verdict   i is in a named cluster C: j is in C too, or it is not
+answer i j verdict   i is in a named cluster C: j is in C too, or it is not. If j has a name
+                     already and the verdict is "same", both are names of one cluster: the
+                     first one stays
 in y C columns       the d+1 columns of C are independent and (y, 1) = Σ w·column with
                      (Σ|w|)² ≤ 1+γ. Then d_W(y, c) ≤ Σ|w|, so y is not outside: y is in C.
 out y C n columns    the same for a known non-member n with y counted as a member: so y is not in C
 last y C             k pairwise different clusters are known, y is in none of the others
+count                every item has a name and there are k names: they are the k clusters
 sdp y C positive …   weights λ on columns, μ on non-members with Σ λ aaᵀ ⪰ Σ μ ññᵀ and
                      Σλ ≤ (1+γ)Σμ, μ ≠ 0: they cannot all be so. With y among the non-members this
                      shows that y is in C (positive), with y among the columns that it is not.
@@ -78,6 +81,7 @@ def check(
         "in": checker.inside,
         "out": checker.outside_by_reach,
         "last": checker.last,
+        "count": checker.count_names,
         "sdp": checker.by_weights,
     }
     for line in lines:
@@ -108,7 +112,8 @@ class _Checker:
             raise BadProof(-1, "numbers that are not finite")
         self.labels = np.full(self.n, -1, dtype=np.int64)
         self.known_at = np.full(self.n, np.iinfo(np.int64).max)
-        self.n_clusters = 0
+        self.n_names = 0
+        self.alive: set[int] = set()
         self.different: set[tuple[int, int]] = set()
         self.outside: dict[int, set[int]] = {}
         self.record = 0
@@ -117,15 +122,16 @@ class _Checker:
 
     def verified(self) -> Verified:
         return Verified(
-            self.labels, self.n_clusters, self.counts, self._all_different(), self.n_by_rationals
+            self.labels, len(self.alive), self.counts, self._all_different(), self.n_by_rationals
         )
 
     # -- records ---------------------------------------------------------------------------------
 
     def new_cluster(self, item: int) -> None:
         self._need(self._label(item) < 0, f"item {item} is in a cluster already")
-        self.n_clusters += 1
-        self._put(item, self.n_clusters - 1)
+        self.alive.add(self.n_names)
+        self.n_names += 1
+        self._put(item, self.n_names - 1)
         self._count("cluster")
 
     def answer(self, i: int, j: int, verdict: str) -> None:
@@ -138,13 +144,13 @@ class _Checker:
             self._exclude(j, cluster)
         elif other < 0:
             self._put(j, cluster)
-        else:
-            self._need(other == cluster, f"{i} and {j} are in two clusters")
+        elif other != cluster:
+            self._merge(cluster, other)
         self._count("answer")
 
     def inside(self, cluster: int, rows: list[list[int]]) -> None:
         """Many at once: each row is y and its d+1 columns, and may use the rows before it."""
-        self._need(0 <= cluster < self.n_clusters, f"there is no cluster {cluster}")
+        self._need(cluster in self.alive, f"there is no cluster {cluster}")
         table = np.asarray(rows, dtype=np.int64).reshape(len(rows), self.d + 2)
         items, columns = table[:, 0], table[:, 1:]
         when = self.record + np.arange(len(items))
@@ -177,13 +183,19 @@ class _Checker:
         self._count("out")
 
     def last(self, item: int, cluster: int) -> None:
-        self._need(self.k is not None and self.n_clusters == self.k, "not all k clusters are known")
+        self._need(len(self.alive) == self.k, "not all k clusters are known")
         self._need(self._all_different(), "the k clusters are not known to be different")
-        others = set(range(self.n_clusters)) - {cluster}
+        others = self.alive - {cluster}
         self._need(others <= self.outside.get(item, set()), f"{item} may be in another cluster")
         self._need(self._label(item) < 0, f"item {item} is in a cluster already")
         self._put(item, cluster)
         self._count("last")
+
+    def count_names(self) -> None:
+        self._need(len(self.alive) == self.k, "there are not k names")
+        self._need(bool((self.labels >= 0).all()), "an item has no name")
+        self.different |= {(a, b) for a in self.alive for b in self.alive if a != b}
+        self._count("count")
 
     def by_weights(
         self,
@@ -237,12 +249,12 @@ class _Checker:
         return int(self.labels[item])
 
     def _put(self, item: int, cluster: int) -> None:
-        self._need(0 <= cluster < self.n_clusters, f"there is no cluster {cluster}")
+        self._need(cluster in self.alive, f"there is no cluster {cluster}")
         self.labels[item], self.known_at[item] = cluster, self.record
         self._meet(item)
 
     def _exclude(self, item: int, cluster: int) -> None:
-        self._need(0 <= cluster < self.n_clusters, f"there is no cluster {cluster}")
+        self._need(cluster in self.alive, f"there is no cluster {cluster}")
         self._need(self._label(item) != cluster, f"item {item} is known to be in {cluster}")
         self.outside.setdefault(item, set()).add(cluster)
         self._meet(item)
@@ -255,7 +267,17 @@ class _Checker:
             self.different |= {(cluster, other), (other, cluster)}
 
     def _all_different(self) -> bool:
-        return len(self.different) == self.n_clusters * (self.n_clusters - 1)
+        return len(self.different) == len(self.alive) * (len(self.alive) - 1)
+
+    def _merge(self, kept: int, gone: int) -> None:
+        self._need((kept, gone) not in self.different, f"{kept} and {gone} are different clusters")
+        self.alive.remove(gone)
+        self.labels[self.labels == gone] = kept
+        swap = {gone: kept}
+        self.different = {(swap.get(a, a), swap.get(b, b)) for a, b in self.different}
+        for item, clusters in self.outside.items():
+            self.outside[item] = {swap.get(c, c) for c in clusters}
+            self._meet(item)
 
     def _need_non_member(self, item: int, cluster: int) -> None:
         label = self._label(item)

@@ -61,6 +61,9 @@ class ProofLog:
     def add_outside(self, item: int, cluster: int, non_member: int, columns: Array) -> None:
         self._records.append(("out", int(item), int(cluster), int(non_member), columns.tolist()))
 
+    def add_count(self) -> None:
+        self._records.append(("count",))
+
     def add_last(self, item: int, cluster: int) -> None:
         self._records.append(("last", int(item), int(cluster)))
 

@@ -8,7 +8,7 @@ every point is asked or proven, with a log that anybody can check.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -22,7 +22,7 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.guide import UNBORN, Guide
 from samecluster.recovery.knowledge import Knowledge
-from samecluster.recovery.placing import Placing
+from samecluster.recovery.placing import MAX_COMPARATORS, Placing
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result import How, Recovery
 
@@ -33,6 +33,7 @@ _LARGEST_LEVEL = 200_000
 _KNOWN_SHOWN = 400
 _SPANNED = 1e-6
 _GAUGED = 400
+_WIDE_MARGIN = 0.5  # below it, knowing which clusters differ helps more than more members
 
 
 @dataclass(frozen=True)
@@ -88,23 +89,122 @@ class _Asking:
         self.guide = Guide(self.points, problem.n_clusters, seed)
         self.guide.refit(*self._sample_view())
         self.placing = _PlacingByProof(problem.n_clusters, self.known, self._plausible)
+        self.margin = problem.margin
         self.current: int | None = None
+        # What stayed unsure: points without label, and pairs of names that may be one cluster.
         self.aside: set[int] = set()
+        self.left_open: set[tuple[int, int]] = set()
+        self.claimed: set[int] = set()
 
     def play(self) -> Plan[Recovery]:
-        while len(open_ := self._open()):
+        """Grow one group after the other, then find out which of them are one cluster.
+
+        That two groups differ is left for last: if there are as many as clusters were declared,
+        and every point is in one of them, they are the clusters, and no question is needed.
+        """
+        while True:
+            open_ = self._open()
             items = self._spread_items(open_)
-            if not items and self.known.climb(at_most=_LARGEST_LEVEL):
+            if items and self._may_found(items[0]):
+                self.placing.found(items[0])
+                self._conclude(items[:1])
+            elif items:
+                yield from self._ask_about(items)
+            elif len(open_) and self.known.climb(at_most=_LARGEST_LEVEL):
                 # More points may prove what more questions would: look at them first.
                 self._write()
-                continue
-            items = items or self._farthest(open_)
-            found = yield from self.placing.place(items)
-            for item in (i for i, c in zip(items, found, strict=True) if c < 0):
-                self.known.refuse_if_homeless(item)
-                self.aside.add(item)
-            self._conclude(items)
+            elif len(open_) and self.margin >= _WIDE_MARGIN:
+                yield from self._ask_about(self._farthest(open_))
+            elif pairs := self._unsettled_pairs(all_placed=not len(open_)):
+                yield from self._ask_pairs(pairs)
+            elif len(open_):
+                yield from self._ask_about(self._farthest(open_))
+            else:
+                return self._result()
+
+    def _may_found(self, item: int) -> bool:
+        """Whether to name the item's cluster without asking: once for each component.
+
+        If the name turns out to be one too many, a question between two groups will show it.
+        """
+        group = int(self.guide.groups[self.place_in_sample[item]])
+        k = self.known.log.n_clusters
+        if group < UNBORN or group in self.claimed or len(self.known.alive) == k:
+            return False
+        self.claimed.add(group)
+        return True
+
+    def _ask_about(self, items: list[int]) -> Plan[None]:
+        found = yield from self.placing.place(items)
+        for item in (i for i, c in zip(items, found, strict=True) if c < 0):
+            self.known.refuse_if_homeless(item)
+            self.aside.add(item)
+        self._conclude(items)
+
+    def _result(self) -> Recovery:
+        """Names of clusters without gaps, in the order in which they were found."""
+        self.known.refuse_if_too_many()
+        for number, name in enumerate(self.known.alive):
+            self.labelling.rename(name, number)
         return self.labelling.recovery(proof=self.known.log)
+
+    # -- which groups are one cluster ------------------------------------------------------------
+
+    def _unsettled_pairs(self, all_placed: bool) -> list[tuple[int, int]]:
+        """A batch of pairs of names that may be one cluster, the nearest first."""
+        alive, known = self.known.alive, self.known
+        if all_placed and not self.aside and len(alive) == known.log.n_clusters:
+            if len(known.different) < len(alive) * (len(alive) - 1):
+                known.count()
+            return []
+        gaps: dict[tuple[int, int], float] = {}
+        for a in alive:
+            norms = known.norms(self.placing.representative(a))
+            for b in alive:
+                if a != b and (a, b) not in known.different and (a, b) not in self.left_open:
+                    pair = (min(a, b), max(a, b))
+                    gaps[pair] = min(gaps.get(pair, np.inf), float(norms[b]))
+        pairs: list[tuple[int, int]] = []
+        for a, b in sorted(gaps, key=lambda pair: gaps[pair]):
+            if len(pairs) == self.settings.batch:
+                break
+            one, other = self.placing.representative(a), self.placing.representative(b)
+            if not (known.try_to_exclude(one, b) or known.try_to_exclude(other, a)):
+                pairs.append((a, b))
+        return pairs
+
+    def _ask_pairs(self, pairs: list[tuple[int, int]]) -> Plan[None]:
+        """Compare two groups by asked members of both, another pair of them if unsure."""
+        members = self.placing.members
+        for attempt in range(MAX_COMPARATORS):
+            questions = []
+            for a, b in pairs:
+                item = members[b][min(attempt, len(members[b]) - 1)]
+                questions.append(Question(item, self.known.nearest(item, a, members[a])))
+            verdicts = yield questions
+            unsure = []
+            for pair, question, verdict in zip(pairs, questions, verdicts, strict=True):
+                if verdict is Verdict.UNSURE:
+                    unsure.append(pair)
+                else:
+                    self._settle_pair(question, verdict)
+            pairs = [pair for pair in unsure if set(pair) <= set(self.known.alive)]
+            if not pairs:
+                break
+        self.left_open |= {*pairs, *((b, a) for a, b in pairs)}
+        self._conclude([])
+
+    def _settle_pair(self, question: Question, verdict: Verdict) -> None:
+        kept = self.placing.cluster_of[question.comparator]
+        gone = self.placing.cluster_of[question.item]
+        if kept == gone:
+            return  # an earlier answer of the batch made them one
+        self.known.take_answer(question, kept, verdict)
+        if verdict is Verdict.SAME:
+            self.placing.merge(kept, gone)
+            self.labelling.rename(gone, kept)
+            self.guide.groups[self.guide.groups == gone] = kept
+            self.guide.refit(*self._sample_view())
 
     def _open(self) -> IntArray:
         """Points of the level without label, after climbing to a level that has some."""
@@ -217,20 +317,32 @@ class _Asking:
         norms = self.known.norms(item)
         if at is not None and self.guide.groups[at] < len(norms):
             norms[self.guide.groups[at]] = -1.0
-        return [int(c) for c in np.argsort(norms, kind="stable")]
+        return sorted(self.known.alive, key=lambda name: float(norms[name]))
 
 
 class _PlacingByProof(Placing):
     """Placing that tries the likeliest cluster first, shows the nearest asked member, excludes
     what can be excluded for nothing, and writes all of it into the log."""
 
-    def __init__(self, n_clusters: int | None, known: Knowledge, plausible: object) -> None:
+    def __init__(
+        self, n_clusters: int | None, known: Knowledge, plausible: Callable[[int], Sequence[int]]
+    ) -> None:
         super().__init__(n_clusters)
         self.known = known
         self.plausible = plausible
 
+    @property
+    def all_found(self) -> bool:
+        return self.known.all_known
+
+    def merge(self, kept: int, gone: int) -> None:
+        """Two names turned out to be one cluster."""
+        self.members[kept] += self.members[gone]
+        self.members[gone] = []
+        self.cluster_of = {i: kept if c == gone else c for i, c in self.cluster_of.items()}
+
     def order(self, item: int) -> Sequence[int]:
-        return self.plausible(item)  # type: ignore[operator,no-any-return]
+        return self.plausible(item)
 
     def comparator(self, item: int, cluster: int, tried: Sequence[int]) -> int:
         left = [member for member in self.members[cluster] if member not in tried]

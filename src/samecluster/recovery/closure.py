@@ -53,6 +53,7 @@ class Closure:
         self.order = np.random.default_rng(seed).permutation(len(X)).astype(np.int32)
         self.labels = np.full(len(X), -1, np.int16)
         self.clusters: list[Members] = []
+        self.alive: list[int] = []
         self.kernel = kernel
         self.exact_checks = 0
 
@@ -70,12 +71,22 @@ class Closure:
             first = self.X[point]
             box = np.maximum(self.box_high - first, first - self.box_low)
             self.clusters.append(Members(self.X, self.tau, point, box))
+            self.alive.append(cluster)
         else:
             self.clusters[cluster].ask(point)
 
+    def merge(self, kept: int, gone: int) -> None:
+        """Two names turned out to be one cluster: the first one stays."""
+        self.alive.remove(gone)
+        self.labels[self.labels == gone] = kept
+        cluster, other = self.clusters[kept], self.clusters[gone]
+        cluster.asked += other.asked
+        cluster.append(np.setdiff1d(other.members, cluster.members))
+        cluster.whiten()
+
     def close(self, level: int, only: int | None = None) -> None:
         """Close a level: sweep each cluster, nearest points first, until nothing is added."""
-        todo = range(len(self.clusters)) if only is None else [only]
+        todo = self.alive if only is None else [only]
         for c in todo:
             self._close_one(c, self._open(level))
 
@@ -83,12 +94,12 @@ class Closure:
         """First time at a level: every open point is tested against its nearest cluster, then
         what is left against all. A cluster that closed the level below just sweeps; one that
         stalled there grows from its middle."""
-        for cluster in self.clusters:
-            cluster.prune()
-            cluster.whiten()
+        for c in self.alive:
+            self.clusters[c].prune()
+            self.clusters[c].whiten()
         open_ = self._open(level)
-        near = self.kernel.nearest_cluster(self.X, open_, self.clusters)
-        for c in range(len(self.clusters)):
+        near = self.nearest(open_)
+        for c in self.alive:
             mine = open_[near == c]
             if self._stalled(c, mine):
                 self._close_one(c, mine)
@@ -379,7 +390,8 @@ class Closure:
 
     def nearest(self, items: Array) -> Array:
         """The cluster in whose own coordinates each item is most central."""
-        return self.kernel.nearest_cluster(self.X, items, self.clusters).astype(np.int64)
+        alive = [self.clusters[c] for c in self.alive]
+        return np.array(self.alive)[self.kernel.nearest_cluster(self.X, items, alive)]
 
     def gauges(self, c: int, items: Array) -> Array:
         """The gauge of each item against a cluster's columns, in double precision."""

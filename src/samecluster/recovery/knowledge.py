@@ -1,4 +1,8 @@
-"""What follows from the answers under the margin, and the log that proves it."""
+"""What follows from the answers under the margin, and the log that proves it.
+
+A cluster gets a name with its first point, before it is known to differ from others: two names may
+turn out to be one cluster. What is known to differ is kept apart (`different`).
+"""
 
 from __future__ import annotations
 
@@ -19,9 +23,10 @@ __all__ = ["Knowledge"]
 
 
 class Knowledge:
-    """Members and non-members of the clusters found so far.
+    """Members and non-members of the clusters named so far.
 
-    ``closure.labels`` (n,) has the cluster of each point, ``outside`` (n, k) what is excluded.
+    ``closure.labels`` (n,) has the name of each point's cluster, ``outside`` (n, names) what
+    single points are known to be outside of, ``different`` the pairs of names known to differ.
     """
 
     def __init__(
@@ -38,6 +43,7 @@ class Knowledge:
         self.log = ProofLog(fingerprint(X), margin, n_clusters, tau)
         self.closure = Closure(X, margin, tau, self.log, kernel, seed)
         self.outside: BoolArray = np.zeros((len(X), 0), dtype=np.bool_)
+        self.different: set[tuple[int, int]] = set()
         # Items that answers have put into, or out of, a cluster; no proof enters these.
         self.asked: dict[int, int] = {}
         self._told_outside: dict[int, list[int]] = {}
@@ -45,31 +51,71 @@ class Knowledge:
         self._tested: set[tuple[int, int, int]] = set()
         self._level = 0
 
+    @property
+    def alive(self) -> list[int]:
+        """The names that stand for a cluster."""
+        return self.closure.alive
+
+    @property
+    def all_known(self) -> bool:
+        """Whether all clusters are known, and known to differ."""
+        n = len(self.alive)
+        return self.log.n_clusters == n and len(self.different) == n * (n - 1)
+
     # -- answers ---------------------------------------------------------------------------------
 
     def found_cluster(self, item: int) -> None:
+        """Name the item's cluster."""
         self.log.add_cluster(item)
-        column = self.closure.labels >= 0
-        self.outside = np.column_stack([self.outside, column])
-        self.closure.ask(item, self.outside.shape[1] - 1)
-        self.outside[item, :-1] = True
-        self.asked[item] = self.outside.shape[1] - 1
+        name = self.outside.shape[1]
+        self.outside = np.column_stack([self.outside, np.zeros(len(self.outside), np.bool_)])
+        self.closure.ask(item, name)
+        self.asked[item] = name
+        self._meet(item)
 
     def take_answer(self, question: Question, cluster: int, verdict: Verdict) -> None:
+        """The verdict on an item compared with an asked member of the cluster."""
         if verdict is Verdict.UNSURE:
             return
-        self.log.add_answer(question.item, question.comparator, verdict.value)
+        item = question.item
+        self.log.add_answer(question.comparator, item, verdict.value)
         if verdict is Verdict.DIFFERENT:
-            self.outside[question.item, cluster] = True
-            self._told_outside.setdefault(cluster, []).append(question.item)
-            return
-        self.asked[question.item] = cluster
-        if self.closure.labels[question.item] < 0:
-            self.closure.ask(question.item, cluster)
+            self.outside[item, cluster] = True
+            self._told_outside.setdefault(cluster, []).append(item)
+        elif (own := int(self.closure.labels[item])) < 0:
+            self.asked[item] = cluster
+            self.closure.ask(item, cluster)
+        elif own != cluster:
+            self._merge(cluster, own)
+        self._meet(item)
 
     def take_last(self, item: int, cluster: int) -> None:
         self.log.add_last(item, cluster)
         self.closure.ask(item, cluster)
+        self._meet(item)
+
+    def count(self) -> None:
+        """All points are in as many names as there are clusters: the names are the clusters."""
+        self.log.add_count()
+        self.different = {(a, b) for a in self.alive for b in self.alive if a != b}
+
+    def _meet(self, item: int) -> None:
+        """An item in one cluster and outside others: these differ."""
+        own = int(self.closure.labels[item])
+        if own >= 0:
+            for other in np.flatnonzero(self.outside[item]).tolist():
+                self.different |= {(own, other), (other, own)}
+
+    def _merge(self, kept: int, gone: int) -> None:
+        self.closure.merge(kept, gone)
+        self.outside[:, kept] |= self.outside[:, gone]
+        self.outside[:, gone] = False
+        swap = {gone: kept}
+        self.different = {(swap.get(a, a), swap.get(b, b)) for a, b in self.different}
+        self.asked = {item: swap.get(own, own) for item, own in self.asked.items()}
+        told = self._told_outside.pop(gone, [])
+        self._told_outside[kept] = self._told_outside.get(kept, []) + told
+        self._tested.clear()
 
     # -- conclusions -----------------------------------------------------------------------------
 
@@ -77,35 +123,6 @@ class Knowledge:
         """Label all that is in reach at this level. RefutedError if the answers forbid it."""
         self.closure.close(self._levels()[self._level])
         self._look_for_conflicts()
-
-    def _look_for_conflicts(self) -> None:
-        clusters = range(len(self.closure.clusters))
-        outside = {
-            c: np.array(
-                [i for i, own in self.asked.items() if own != c] + self._told_outside.get(c, []),
-                dtype=np.int64,
-            )
-            for c in clusters
-        }
-        conflict = first_conflict(self.closure, outside)
-        if conflict is None:
-            return
-        raise self._refuted(*conflict)
-
-    def refuse_if_homeless(self, item: int) -> None:
-        """RefutedError if all clusters are known and the item is in none of them."""
-        if self.log.n_clusters == self.outside.shape[1] and self.outside[item].all():
-            raise self._refuted(item, None)
-
-    def _refuted(self, item: int, cluster: int | None) -> RefutedError:
-        margin = self.log.margin
-        return RefutedError(
-            item,
-            cluster,
-            tuple(answers_about(self.log, item, cluster, self.asked)),
-            margin,
-            largest_margin(self._X, self.log.resolution, self.asked, margin, self._seed),
-        )
 
     def climb(self, at_most: int | None = None) -> bool:
         """Go to the next level; False if there is none (of at most so many points)."""
@@ -126,28 +143,68 @@ class Knowledge:
         prefix = self.closure.order[: self._levels()[self._level]].astype(np.int64)
         return prefix[self.closure.labels[prefix] < 0]
 
+    def non_members(self, cluster: int) -> IntArray:
+        """Items that answers put outside a cluster, by themselves or with their own cluster."""
+        others = {i for i, own in self.asked.items() if (own, cluster) in self.different}
+        others.update(self._told_outside.get(cluster, ()))
+        return np.array(sorted(others), dtype=np.int64)
+
     def try_to_exclude(self, item: int, cluster: int) -> bool:
         """Whether a known non-member would come into reach if the item were a member."""
         if self.outside[item, cluster]:
             return True
-        others = [other for other, own in self.asked.items() if own != cluster]
+        others = self.non_members(cluster)
         key = (item, cluster, len(others))
-        if not others or key in self._tested:
+        if not len(others) or key in self._tested:
             return False
         self._tested.add(key)
-        shown = self.closure.reached_with(item, cluster, np.array(others, dtype=np.int64))
+        shown = self.closure.reached_with(item, cluster, others)
         if shown is None:
             return False
         non_member, columns = shown
         self.log.add_outside(item, cluster, non_member, columns)
         self.outside[item, cluster] = True
+        self._meet(item)
         return True
+
+    def _look_for_conflicts(self) -> None:
+        conflict = first_conflict(self.closure, {c: self.non_members(c) for c in self.alive})
+        if conflict is not None:
+            raise self._refuted(*conflict)
+
+    def refuse_if_homeless(self, item: int) -> None:
+        """RefutedError if all clusters are known and the item is in none of them."""
+        if self.all_known and self.outside[item, self.alive].all():
+            raise self._refuted(item, None)
+
+    def refuse_if_too_many(self) -> None:
+        """RefutedError if more clusters are known to differ than were declared."""
+        n, k = len(self.alive), self.log.n_clusters
+        if k is not None and n > k and len(self.different) == n * (n - 1):
+            newest = next(item for item, own in self.asked.items() if own == self.alive[-1])
+            raise self._refuted(newest, None)
+
+    def _refuted(self, item: int, cluster: int | None) -> RefutedError:
+        margin = self.log.margin
+        return RefutedError(
+            item,
+            cluster,
+            tuple(answers_about(self.log, item, cluster, self.asked)),
+            margin,
+            largest_margin(self._X, self.log.resolution, self.asked, margin, self._seed),
+        )
 
     # -- distances, for choosing -----------------------------------------------------------------
 
     def norms(self, item: int) -> FloatArray:
-        """How far the item is from each cluster, in the cluster's own coordinates."""
-        return np.array([self.closure.norm(item, c) for c in range(len(self.closure.clusters))])
+        """How far the item is from each name's points, in the cluster's own coordinates."""
+        alive = set(self.alive)
+        return np.array(
+            [
+                self.closure.norm(item, c) if c in alive else np.inf
+                for c in range(self.outside.shape[1])
+            ]
+        )
 
     def nearest(self, item: int, cluster: int, members: Sequence[int]) -> int:
         """The member that lies nearest, in the cluster's own coordinates."""

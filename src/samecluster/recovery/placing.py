@@ -53,6 +53,12 @@ class Placing:
             self.cluster_of[item] = cluster
             self.members[cluster].append(item)
 
+    def found(self, item: int) -> None:
+        """Let an item found a new cluster."""
+        self.members.append([])
+        self.add(item, len(self.members) - 1)
+        self.founded(item, len(self.members) - 1)
+
     def order(self, item: int) -> Sequence[int]:
         """Clusters in the order in which the item is compared with them."""
         del item
@@ -107,14 +113,13 @@ class Placing:
         open_ = [c for c in self.order(one.item) if c not in one.different | one.unsure]
         one.different |= {c for c in open_ if self.excluded(one.item, c)}
         open_ = [c for c in open_ if c not in one.different]
-        if open_ and not (self.all_found and len(one.different) == len(self.members) - 1):
+        only_one_left = self.all_found and len(open_) == 1 and not one.unsure
+        if open_ and not only_one_left:
             return open_[0]
         if open_:
             self.eliminated(one.item, open_[0])
         elif not one.unsure and not self.all_found:
-            self.members.append([])
-            self.add(one.item, len(self.members) - 1)
-            self.founded(one.item, len(self.members) - 1)
+            self.found(one.item)
         return None
 
     def _settle(self, one: _Waiting, cluster: int, question: Question, verdict: Verdict) -> bool:

@@ -80,6 +80,11 @@ class Labelling:
         self.how[items] = how
         self._round_of[items] = len(self._rounds)
 
+    def rename(self, name: int, to: int) -> None:
+        """Give all points of one name another."""
+        if name != to:
+            self.labels[self.labels == name] = to
+
     def close_round(self) -> None:
         self._rounds.append(Round(self.n_questions - self._counted, self.n_labelled))
         self._counted = self.n_questions

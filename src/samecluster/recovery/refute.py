@@ -20,7 +20,7 @@ _STEPS = 24
 
 def first_conflict(closure: Closure, outside: Mapping[int, IntArray]) -> tuple[int, int] | None:
     """An item and a cluster that reaches it although answers put it outside, or None."""
-    for cluster in range(len(closure.clusters)):
+    for cluster in closure.alive:
         others = outside.get(cluster)
         if others is not None and len(others):
             reached = closure.reached(cluster, others)
@@ -60,14 +60,13 @@ def largest_margin(
 def _consistent(X: FloatArray, tau: FloatArray, facts: Mapping[int, int], margin: float) -> bool:
     """Whether no closure reaches an asked item, or a proven point, of another cluster."""
     closure = Closure(X, margin, tau, ProofLog("", margin, None, tau), Kernel(), seed=0)
-    for cluster in range(1 + max(facts.values())):
+    for number, cluster in enumerate(sorted(set(facts.values()))):
         for item in (i for i, c in facts.items() if c == cluster):
-            closure.ask(item, cluster)
+            closure.ask(item, number)
     closure.close(len(X))
     labels = closure.labels
     others = {
-        cluster: np.flatnonzero((labels >= 0) & (labels != cluster))
-        for cluster in range(len(closure.clusters))
+        cluster: np.flatnonzero((labels >= 0) & (labels != cluster)) for cluster in closure.alive
     }
     return first_conflict(closure, others) is None
 
