@@ -55,7 +55,7 @@ def make_ellipsoids(
     ----------
     n, d, k : numbers of points, columns and clusters
     margin : γ > 0 of every cluster with respect to its own ellipsoid
-    condition : condition number of each W; the longest axis is its square root times the shortest
+    condition : condition number of each W: one axis is its square root times as long as the others
     rank : rank of the clusters, one number or one a cluster; default d
     sizes : share of each cluster, in any unit; default equal. Every cluster gets a point.
     fill : where in its ellipsoid a cluster has points: uniform in the "ball", only on the
@@ -123,13 +123,12 @@ def _counts(n: int, k: int, sizes: Sequence[float] | FloatArray | None) -> IntAr
 def _random_shape(
     d: int, condition: float, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
-    """Axes (d, d) in random order and lengths (d,): one √condition, one 1, others between."""
+    """Axes (d, d) and lengths (d,): as in the paper, one random direction is stretched."""
     axes, triangle = np.linalg.qr(rng.normal(size=(d, d)))
     axes = axes * np.sign(np.diagonal(triangle))
-    exponents = rng.random(d)
-    exponents[0] = 1.0
-    exponents[1:2] = 0.0
-    return axes, rng.permutation(np.sqrt(condition) ** exponents)
+    lengths = np.ones(d)
+    lengths[0] = np.sqrt(condition)
+    return axes, lengths
 
 
 def _uniform_ball(n: int, r: int, rng: np.random.Generator) -> FloatArray:
