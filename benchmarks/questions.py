@@ -86,7 +86,7 @@ def questions(instance: Instance, k: int | None, seed: int) -> int:
 
 
 def main() -> None:
-    console = Console()
+    console = Console(width=130)
     quick = "quick" in sys.argv[1:]
     table = Table(title="questions until every label is asked or proven (mean, all exact, checked)")
     for heading in ("instance", "goal", "measured", "k unknown", "floor", "published", "seeds"):

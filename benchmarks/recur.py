@@ -101,7 +101,7 @@ def growth(console: Console) -> None:
 
 
 def main() -> None:
-    console = Console()
+    console = Console(width=130)
     growth(console)
     questions_table(console)
 

@@ -90,7 +90,7 @@ def memory(n: int, d: int) -> float:
 
 
 def main() -> None:
-    console = Console()
+    console = Console(width=130)
     kernels = ["numpy"] + (["compiled"] if compiled_programs() is not None else [])
     share = memory(1_000_000, 4)
     console.print(
