@@ -63,6 +63,12 @@ FORGED: dict[str, tuple[list[Any], int]] = {
     "last before k clusters are known": ([["cluster", 0], ["last", 2, 0]], 1),
     "last with clusters that may be one": ([["cluster", 0], ["cluster", 4], ["last", 2, 0]], 2),
     "last without being outside the others": ([*START, ["last", 2, 0]], 4),
+    "count while an item has no name": ([*START, ["count"]], 4),
+    "count with another number of names": ([["cluster", i] for i in range(7)] + [["count"]], 7),
+    "a name that was merged away": (
+        [["cluster", 0], ["cluster", 1], ["answer", 0, 1, "same"], ["in", 1, [[2, 0, 1]]]],
+        3,
+    ),
     "out with a non-member that is not known": ([*START, ["out", 5, 0, 3, [0, 5]]], 4),
     "out with a member": ([*START, ["out", 5, 0, 1, [0, 5]]], 4),
     "out that is not reached": ([*START, ["out", 2, 0, 4, [0, 2]]], 4),
@@ -120,6 +126,23 @@ def test_altered_data_and_headers_are_refused() -> None:
     altered[6] = np.nextafter(altered[6], 3)
     with pytest.raises(BadProof, match="other data"):
         check(altered, [good])
+
+
+def test_names_may_turn_out_to_be_one_cluster_and_are_counted_at_the_end() -> None:
+    X = np.array([[0.0], [1.0], [1.25], [9.0]])
+    names = [["cluster", 0], ["cluster", 1], ["cluster", 3], ["answer", 0, 1, "same"]]
+    found = checked(X, [*names, ["in", 0, [[2, 0, 1]]], ["count"]], margin=2.0)
+    assert found.labels.tolist() == [0, 0, 0, 2]
+    assert found.n_clusters == 2
+    assert found.all_different
+    # Without the count nothing says that the two names differ.
+    assert not checked(X, [*names, ["in", 0, [[2, 0, 1]]]], margin=2.0).all_different
+    # What an item was outside of stays so under the name that is kept.
+    apart = [["cluster", 0], ["cluster", 1], ["answer", 1, 3, "different"], ["cluster", 3]]
+    merged = [*apart, ["answer", 0, 1, "same"]]
+    assert checked(X, merged, margin=2.0).all_different
+    with pytest.raises(BadProof, match="different clusters"):
+        checked(X, [*merged, ["answer", 0, 3, "same"]], margin=2.0)
 
 
 def test_exclusion_and_elimination_follow() -> None:
