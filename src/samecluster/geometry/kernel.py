@@ -116,7 +116,7 @@ class Kernel:
 
     def nearest_cluster(self, X: Array, points: Array, clusters: list[Members]) -> Array:
         """The cluster in whose coordinates each point is most central; a guess, no proof."""
-        f4, near = np.float32, np.zeros(len(points), np.int8)
+        f4, near = np.float32, np.zeros(len(points), np.int32)
         if self.compiled is not None:
             stack = [
                 np.array([getattr(c, k) for c in clusters], f4) for k in ("centre", "T", "mean")

@@ -84,7 +84,8 @@ class _Asking:
             problem.X, problem.margin, problem.n_clusters, settings.resolution, kernel, seed
         )
         self.sample = self.known.closure.order[:_SAMPLE].astype(np.int64)
-        self.place_in_sample = {int(item): at for at, item in enumerate(self.sample)}
+        self.place_in_sample = np.full(len(problem.X), -1, dtype=np.int64)
+        self.place_in_sample[self.sample] = np.arange(len(self.sample))
         self.points = unit_scaled(problem.X[self.sample])
         self.guide = Guide(self.points, problem.n_clusters, seed)
         self.guide.refit(*self._sample_view())
@@ -154,7 +155,7 @@ class _Asking:
         """A batch of pairs of names that may be one cluster, the nearest first."""
         alive, known = self.known.alive, self.known
         if all_placed and not self.aside and len(alive) == known.log.n_clusters:
-            if len(known.different) < len(alive) * (len(alive) - 1):
+            if not known.all_different:
                 known.count()
             return []
         gaps: dict[tuple[int, int], float] = {}
@@ -223,8 +224,8 @@ class _Asking:
         self.labelling.mark(asked, labels, How.ASKED)
         self.known.close()
         for item in items:
-            at, cluster = self.place_in_sample.get(item), self.placing.cluster_of.get(item)
-            if at is not None and cluster is not None:
+            at, cluster = int(self.place_in_sample[item]), self.placing.cluster_of.get(item)
+            if at >= 0 and cluster is not None:
                 self.guide.learn(at, cluster, *self._sample_view())
         self._write()
         self.labelling.close_round()
@@ -242,10 +243,8 @@ class _Asking:
 
     def _spread_items(self, open_: IntArray) -> list[int]:
         """Spread points of one group after the other; none where all groups are spanned."""
-        in_sample = np.array(
-            [at for i in open_.tolist() if (at := self.place_in_sample.get(i)) is not None],
-            dtype=np.int64,
-        )
+        in_sample = self.place_in_sample[open_]
+        in_sample = in_sample[in_sample >= 0]
         chosen: list[int] = []
         groups = self._group_order(in_sample)
         for group in groups:
@@ -313,9 +312,9 @@ class _Asking:
 
     def _plausible(self, item: int) -> list[int]:
         """Clusters, the likeliest first."""
-        at = self.place_in_sample.get(item)
+        at = int(self.place_in_sample[item])
         norms = self.known.norms(item)
-        if at is not None and self.guide.groups[at] < len(norms):
+        if at >= 0 and self.guide.groups[at] < len(norms):
             norms[self.guide.groups[at]] = -1.0
         return sorted(self.known.alive, key=lambda name: float(norms[name]))
 

@@ -341,12 +341,7 @@ class Closure:
         cluster = self.clusters[c]
         columns = np.vstack([cluster.columns, cluster.lift(self.X[[item]])])
         targets = cluster.lift(self.X[others])
-        basis = spread_basis(columns)
-        inverse = np.linalg.inv(columns[basis].T)
-        start = np.zeros(len(others), dtype=np.int64)
-        solved = programs.solve(
-            targets, start, basis[None], inverse[None], columns, self.bound, self.limit
-        )
+        solved = _solve_from(spread_basis(columns), targets, columns, self.bound, self.limit)
         good = programs.confirmed(
             targets, solved.basis, solved.inverse, columns, cluster.noise, self.limit
         )
@@ -363,22 +358,10 @@ class Closure:
         near = np.flatnonzero(cluster.score(lifted.astype(np.float32)) <= self.bound * (1 + 1e-5))
         if not len(near):
             return items[:0]
-        solved = programs.solve(
-            lifted[near],
-            np.zeros(len(near), dtype=np.int64),
-            cluster.starts[:1],
-            np.linalg.inv(cluster.columns[cluster.starts[0]].T)[None],
-            cluster.columns,
-            self.bound,
-            self.limit,
-        )
+        targets, columns = lifted[near], cluster.columns
+        solved = _solve_from(cluster.starts[0], targets, columns, self.bound, self.limit)
         good = programs.confirmed(
-            lifted[near],
-            solved.basis,
-            solved.inverse,
-            cluster.columns,
-            cluster.noise,
-            self.limit,
+            targets, solved.basis, solved.inverse, columns, cluster.noise, self.limit
         )
         return np.asarray(items[near[(solved.status == programs.ACCEPTED) & good]])
 
@@ -396,11 +379,17 @@ class Closure:
     def gauges(self, c: int, items: Array) -> Array:
         """The gauge of each item against a cluster's columns, in double precision."""
         cluster = self.clusters[c]
-        start = cluster.starts[:1].astype(np.int64)
-        inverse = np.linalg.inv(cluster.columns[start[0]].T)[None]
-        zeros = np.zeros(len(items), dtype=np.int64)
         lifted = cluster.lift(self.X[items])
-        return programs.solve(lifted, zeros, start, inverse, cluster.columns, 1e30, 0.0).total
+        return _solve_from(cluster.starts[0], lifted, cluster.columns, 1e30, 0.0).total
+
+
+def _solve_from(
+    basis: Array, targets: Array, columns: Array, bound: float, stop: float
+) -> programs.Solved:
+    """Programs in double precision that all begin at one basis."""
+    inverse = np.linalg.inv(columns[basis].T)
+    start = np.zeros(len(targets), dtype=np.int64)
+    return programs.solve(targets, start, basis[None], inverse[None], columns, bound, stop)
 
 
 def _independent(columns: Array, bases: Array) -> Array:

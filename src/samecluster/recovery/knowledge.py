@@ -59,8 +59,12 @@ class Knowledge:
     @property
     def all_known(self) -> bool:
         """Whether all clusters are known, and known to differ."""
-        n = len(self.alive)
-        return self.log.n_clusters == n and len(self.different) == n * (n - 1)
+        return self.log.n_clusters == len(self.alive) and self.all_different
+
+    @property
+    def all_different(self) -> bool:
+        """Whether no two names may be one cluster."""
+        return len(self.different) == len(self.alive) * (len(self.alive) - 1)
 
     # -- answers ---------------------------------------------------------------------------------
 
@@ -179,8 +183,8 @@ class Knowledge:
 
     def refuse_if_too_many(self) -> None:
         """RefutedError if more clusters are known to differ than were declared."""
-        n, k = len(self.alive), self.log.n_clusters
-        if k is not None and n > k and len(self.different) == n * (n - 1):
+        k = self.log.n_clusters
+        if k is not None and len(self.alive) > k and self.all_different:
             newest = next(item for item, own in self.asked.items() if own == self.alive[-1])
             raise self._refuted(newest, None)
 
