@@ -21,6 +21,7 @@ __all__ = [
     "Certificate",
     "exact_certificate",
     "holds_exactly",
+    "holds_for_each",
     "shown_inside",
     "shown_outside",
     "widened",
@@ -108,12 +109,45 @@ def holds_exactly(
     total = [sum(map(Fraction, side.tolist())) for side in (certificate.lam, certificate.mu)]
     if total[0] > (1 + Fraction(margin)) * total[1]:
         return False
-    used, sign = weights > 0, np.repeat([1, -1], [len(certificate.lam), len(certificate.mu)])
-    rows = np.vstack([positives, negatives])[used]
-    # A power of two for each column changes no sign of any minor.
+    signs = np.repeat([1, -1], [len(certificate.lam), len(certificate.mu)])
+    rows, signed = _in_integers(np.vstack([positives, negatives]), weights, signs)
+    return _is_psd(((rows * signed[:, None]).T @ rows).tolist())
+
+
+def holds_for_each(
+    certificate: Certificate,
+    positives: FloatArray,
+    negatives: FloatArray,
+    at: int,
+    rows: FloatArray,
+    *,
+    inside: bool,
+) -> BoolArray:
+    """Whether the matrix stays PSD with each of many rows in the place of one, without rounding.
+
+    That is row ``at`` of the negatives (inside) or of the positives. The sums, which do not depend
+    on the row, are not looked at: the certificate must hold as it is.
+    """
+    weights = np.concatenate([certificate.lam, certificate.mu])
+    signs = np.repeat([1, -1], [len(certificate.lam), len(certificate.mu)])
+    place = at + (len(certificate.lam) if inside else 0)
+    count = len(weights)
+    every, signed = _in_integers(
+        np.vstack([positives, negatives, rows]), np.append(weights, np.ones(len(rows))),
+        np.append(signs, np.zeros(len(rows), dtype=np.int64)),
+    )
+    weight = signed[place]
+    signed[place] = 0
+    rest = (every[:count] * signed[:count, None]).T @ every[:count]
+    shown = [_is_psd((rest + weight * np.outer(row, row)).tolist()) for row in every[count:]]
+    return np.array(shown, dtype=np.bool_)
+
+
+def _in_integers(rows: FloatArray, weights: FloatArray, signs: Array) -> tuple[Array, Array]:
+    """Rows and signed weights as Python's integers, each column times a power of two of its own:
+    that changes no sign of any minor."""
     integers = np.column_stack([_integers(column) for column in rows.T])
-    signed = _integers(weights[used]) * sign[used].astype(object)
-    return _is_psd(((integers * signed[:, None]).T @ integers).tolist())
+    return integers, _integers(weights) * signs.astype(object)
 
 
 def _integers(values: FloatArray) -> Array:

@@ -15,7 +15,7 @@ from samecluster.geometry import programs
 if TYPE_CHECKING:
     from samecluster.geometry.reach import Members
 
-__all__ = ["CHUNK", "Kernel", "compiled_programs"]
+__all__ = ["CHUNK", "Kernel", "compiled_decisions", "compiled_programs"]
 
 CHUNK = 8192
 _POINT = 1e-18  # squared radius of a cluster with one known member
@@ -28,6 +28,15 @@ def compiled_programs() -> Any:
     except ImportError:
         return None
     return programs_compiled
+
+
+def compiled_decisions() -> Any:
+    """The compiled complete test (see `semidefinite.decide`), or None as above."""
+    try:
+        from samecluster.geometry import semidefinite_compiled
+    except ImportError:
+        return None
+    return semidefinite_compiled
 
 
 class Kernel:
@@ -51,14 +60,18 @@ class Kernel:
         columns: Array,
         bound: float,
         stop: float | None = None,
+        private: Array | None = None,
     ) -> programs.Solved:
         """Decide single precision targets; see `programs.solve`."""
         stop = bound * (1 - 1e-5) if stop is None else stop
         self.programs += len(targets)
         if self.compiled is None:
-            out = programs.solve(targets, start, bases, inverses, columns, bound, stop)
+            out = programs.solve(
+                targets, start, bases, inverses, columns, bound, stop, private=private
+            )
         else:
             p, D = targets.shape
+            own = np.zeros((0, D), np.float32) if private is None else private
             out = self._buffers(p, D)
 
             def work(at: slice) -> Any:
@@ -73,6 +86,7 @@ class Kernel:
                     bound,
                     np.float32(stop),
                     200,
+                    own[at],
                     out.status[at],
                     out.total[at],
                     out.basis[at],
@@ -145,6 +159,7 @@ class Kernel:
         columns: Array,
         noise: Array,
         limit: float,
+        private: Array | None = None,
     ) -> Array:
         """Which of the records ``which`` pass the float check."""
         if self.compiled is None:
@@ -152,12 +167,19 @@ class Kernel:
                 [np.zeros(0, bool)]
                 + [
                     programs.confirmed(
-                        targets[w], solved.basis[w], solved.inverse[w], columns, noise, limit
+                        targets[w],
+                        solved.basis[w],
+                        solved.inverse[w],
+                        columns,
+                        noise,
+                        limit,
+                        None if private is None else private[w],
                     )
                     for w in np.array_split(which, len(which) // 1024 + 1)
                 ]
             )
         good = np.zeros(len(targets), np.bool_)
+        own = np.zeros((0, targets.shape[1])) if private is None else private
 
         def work(at: slice) -> None:
             self.compiled.confirmed(
@@ -167,6 +189,7 @@ class Kernel:
                 solved.basis,
                 solved.inverse,
                 columns,
+                own,
                 noise,
                 limit,
                 which[at],

@@ -59,8 +59,11 @@ def solve(
     bound: float,
     stop: float,
     max_pivots: int = 200,
+    private: Array | None = None,
 ) -> Solved:
     """Decide each lifted target (p, D), beginning at basis ``bases[start[i]]``.
+
+    ``private`` (p, D) is one more column for each target alone; bases name it len(columns).
 
     The dtype of ``columns`` is that of the work: float32 to propose, float64 for a good gauge.
     A program ends as soon as its value is at most ``stop`` (<= bound), or it is optimal, or its
@@ -68,9 +71,8 @@ def solve(
     """
     p, D = targets.shape
     out = Solved.empty(p, D, columns.dtype.type)
-    out.pivots = _LockStep(out, targets, start, bases, inverses, columns, bound, stop).run(
-        max_pivots
-    )
+    batch = _LockStep(out, targets, start, bases, inverses, columns, bound, stop, private)
+    out.pivots = batch.run(max_pivots)
     return out
 
 
@@ -91,11 +93,13 @@ class _LockStep:
         columns: Array,
         bound: float,
         stop: float,
+        private: Array | None,
     ) -> None:
         single = columns.dtype == np.float32
         self.out, self.targets, self.start = out, targets, start
         self.bases, self.inverses = bases, inverses
         self.columns, self.bound, self.stop = columns, bound, stop
+        self.private = private
         self.band, self.tiny = (1e-4, 1e-5) if single else (1e-9, 1e-10)
         p, D = min(len(targets), _LANES), targets.shape[1]
         self.fed = 0
@@ -167,6 +171,11 @@ class _LockStep:
         better = top > self.best
         self.best = np.where(better, top, self.best)
         self.where = np.where(better, at + turn * BLOCK, self.where)
+        if self.private is not None and turn == 0:
+            own = np.abs(np.einsum("rl,lr->l", pi, self.private[self.lane]))
+            better = own > self.best
+            self.best = np.where(better, own, self.best)
+            self.where = np.where(better, len(self.columns), self.where)
         self.seen += 1
 
     def _judge(self, pi: Array, full: Array, total: Array) -> None:
@@ -199,9 +208,14 @@ class _LockStep:
         for name in ("lane", "open", "best", "where", "seen", "count", "basis", "w", "s", "R"):
             setattr(self, name, np.take(getattr(self, name), keep, axis=-1))
 
+    def _entering(self) -> Array:
+        if self.private is None:
+            return np.asarray(self.columns[self.where])
+        return chosen_columns(self.where[:, None], self.columns, self.private[self.lane])[:, 0]
+
     def _pivot(self, pi: Array, go: Array) -> int:
         """Exchange one column in each lane of ``go``; the others keep their state."""
-        a = np.ascontiguousarray(self.columns[self.where].T)
+        a = np.ascontiguousarray(self._entering().T)
         price = (a * pi).sum(axis=0)
         sign = np.where(price >= 0, 1, -1).astype(a.dtype)
         alpha = np.einsum("irl,rl->il", self.R, a)
@@ -244,8 +258,22 @@ def _leaving(w: Array, s: Array, alpha: Array, slope: Array, tiny: float) -> tup
     return leave, step
 
 
+def chosen_columns(basis: Array, columns: Array, private: Array | None) -> Array:
+    """The columns (p, m, D) that bases (p, m) name."""
+    if private is None:
+        return np.asarray(columns[basis])
+    own = basis == len(columns)
+    return np.where(own[:, :, None], private[:, None, :], columns[np.where(own, 0, basis)])
+
+
 def confirmed(
-    targets: Array, basis: Array, inverse: Array, columns: Array, noise: Array, limit: float
+    targets: Array,
+    basis: Array,
+    inverse: Array,
+    columns: Array,
+    noise: Array,
+    limit: float,
+    private: Array | None = None,
 ) -> Array:
     """Which records are proven: a rigorous upper bound of |w|_1 is at most ``limit``.
 
@@ -257,7 +285,7 @@ def confirmed(
     D = targets.shape[1]
     u = 2.0**-53
     g = (D + 4) * u / (1 - (D + 4) * u)
-    A = columns[basis]  # (p, column, row)
+    A = chosen_columns(basis, columns, private)  # (p, column, row)
     R = inverse.astype(np.float64)
     sums = np.abs(R).sum(axis=1)  # (p, row)
     error = np.abs(R @ A.transpose(0, 2, 1) - np.eye(D)).sum(axis=1)

@@ -164,13 +164,17 @@ def solve(
     bound,
     stop,
     max_pivots,
+    private,
     out_status,
     out_total,
     out_basis,
     out_inverse,
     out_pi,
 ):
-    """Decide each target (p, D); see `programs.solve`. Returns the number of pivots."""
+    """Decide each target (p, D); see `programs.solve`. Returns the number of pivots.
+
+    ``private`` is (p, D), or has no rows.
+    """
     D, n, m = len(shape), targets.shape[0], columns.shape[0]
     blocks = (m + BLOCK - 1) // BLOCK
     f4 = np.float32
@@ -229,6 +233,15 @@ def solve(
             return pivots
         _duals(shape, R, signs, weights, pi, total)
         _price(shape, pi, columns, block * BLOCK, min(m, block * BLOCK + BLOCK), best, where)
+        if block == 0 and private.shape[0] > 0:
+            for lane in range(lanes):
+                if point[lane] >= 0:
+                    acc = _ZERO
+                    for r in range(D):
+                        acc += pi[r, lane] * private[point[lane], r]
+                    if abs(acc) > best[lane]:
+                        best[lane] = abs(acc)
+                        where[lane] = m
         block = block + 1 if block + 1 < blocks else 0
         for lane in range(lanes):
             p = point[lane]
@@ -239,7 +252,7 @@ def solve(
                 continue
             price = _ZERO
             for r in range(D):
-                a[r, lane] = columns[where[lane], r]
+                a[r, lane] = columns[where[lane], r] if where[lane] < m else private[p, r]
                 price += a[r, lane] * pi[r, lane]
             size = abs(price)
             stuck = count[lane] >= max_pivots
@@ -325,7 +338,7 @@ def _residual(shape, A, w, b, rest, weight):
 
 
 @njit(cache=True, nogil=True)
-def confirmed(shape, lanes, targets, basis, inverse, columns, noise, limit, chosen, out):
+def confirmed(shape, lanes, targets, basis, inverse, columns, private, noise, limit, chosen, out):
     """`programs.confirmed` for the records `chosen`; writes out[record]."""
     D = len(shape)
     u = 2.0**-53
@@ -339,9 +352,10 @@ def confirmed(shape, lanes, targets, basis, inverse, columns, noise, limit, chos
         for lane in range(count):
             p = chosen[begin + lane]
             for i in range(D):
+                own = basis[p, i] == columns.shape[0]
                 for r in range(D):
                     R[i, r, lane] = inverse[p, i, r]
-                    A[i, r, lane] = columns[basis[p, i], r]
+                    A[i, r, lane] = private[p, r] if own else columns[basis[p, i], r]
                 b[i, lane] = targets[p, i]
         for r in range(D):
             for lane in range(lanes):

@@ -39,13 +39,24 @@ class Members:
         self.centre = X[first].copy()
         self.ids = np.concatenate([-1 - np.arange(d), [first]]).astype(np.int32)
         self.asked = [first]
-        self.dirs = np.ascontiguousarray(_directions(_N_DIRECTIONS.get(d, _MOST_DIRECTIONS), d).T)
         self.start_dirs = _directions(_N_STARTS, d)
         self.pruned = self.added = 0
-        self.buffer = np.empty((_ROWS, self.dirs.shape[1]), np.float32)
+        self._look_along(1)
         self.rejected = np.zeros(0, np.int64)
         self.pi = np.zeros((0, self.D), np.float32)
         self.value = np.zeros(0, np.float32)
+        self.whiten()
+
+    def _look_along(self, factor: int) -> None:
+        """The directions along which extreme members become columns, so many times the usual."""
+        d = self.D - 1
+        count = factor * _N_DIRECTIONS.get(d, _MOST_DIRECTIONS)
+        self.dirs = np.ascontiguousarray(_directions(count, d).T)
+        self.buffer = np.empty((_ROWS, count), np.float32)
+
+    def refine(self, factor: int) -> None:
+        """Look along more directions; the members have to be shown again."""
+        self._look_along(factor)
         self.whiten()
 
     @property

@@ -16,7 +16,7 @@ import numpy as np
 
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.kernel import Kernel, compiled_programs
+from samecluster.geometry.kernel import Kernel, compiled_decisions, compiled_programs
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
@@ -25,6 +25,7 @@ from samecluster.recovery.knowledge import Knowledge
 from samecluster.recovery.placing import MAX_COMPARATORS, Placing
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result import How, Recovery
+from samecluster.recovery.thinking import Thinking
 
 __all__ = ["Certify"]
 
@@ -33,6 +34,8 @@ _LARGEST_LEVEL = 200_000
 _KNOWN_SHOWN = 400
 _SPANNED = 1e-6
 _GAUGED = 400
+_FINER = 8
+_WORTH = {"auto": 0.01, "thorough": 0.0}  # share of the open points that thinking must label
 _WIDE_MARGIN = 0.5  # below it, knowing which clusters differ helps more than more members
 
 
@@ -44,12 +47,16 @@ class Certify:
     ----------
     batch : how many points to ask about at once, for several people answering
     resolution : share of each column's range below which differences carry no meaning
+    effort : "fast" uses the reach and single exclusion. "thorough" also the complete test, and
+        asks where an answer rules out most of what is possible. "auto" is fast until the reach
+        stalls, and then thinks for up to about a second to save a question.
     kernel : "numpy", "compiled" (needs the extra ``samecluster[fast]``) or "auto": compiled where
         it is installed. All prove the same kind of labels; the questions may differ slightly.
     """
 
     batch: int = 1
     resolution: float = 1e-9
+    effort: Literal["auto", "fast", "thorough"] = "auto"
     kernel: Literal["auto", "numpy", "compiled"] = "auto"
 
     def __post_init__(self) -> None:
@@ -57,6 +64,8 @@ class Certify:
             raise InvalidInputError(f"batch must be at least 1, got {self.batch}")
         if not 0 < self.resolution < 1:
             raise InvalidInputError(f"resolution must be between 0 and 1, got {self.resolution}")
+        if self.effort not in ("auto", "fast", "thorough"):
+            raise InvalidInputError(f'effort is "auto", "fast" or "thorough", got {self.effort!r}')
         if self.kernel not in ("auto", "numpy", "compiled"):
             raise InvalidInputError(f'kernel is "auto", "numpy" or "compiled", got {self.kernel!r}')
         if self.kernel == "compiled" and compiled_programs() is None:
@@ -89,6 +98,10 @@ class _Asking:
         self.points = unit_scaled(problem.X[self.sample])
         self.guide = Guide(self.points, problem.n_clusters, seed)
         self.guide.refit(*self._sample_view())
+        self.refined = False
+        self.thinking = None
+        if settings.effort != "fast":
+            self.thinking = Thinking(self.known, self._guess, compiled_decisions(), seed)
         self.placing = _PlacingByProof(problem.n_clusters, self.known, self._plausible)
         self.margin = problem.margin
         self.current: int | None = None
@@ -115,13 +128,32 @@ class _Asking:
                 # More points may prove what more questions would: look at them first.
                 self._write()
             elif len(open_) and self.margin >= _WIDE_MARGIN:
-                yield from self._ask_about(self._farthest(open_))
+                yield from self._go_on(open_)
             elif pairs := self._unsettled_pairs(all_placed=not len(open_)):
                 yield from self._ask_pairs(pairs)
             elif len(open_):
-                yield from self._ask_about(self._farthest(open_))
+                yield from self._go_on(open_)
             else:
                 return self._result()
+
+    def _go_on(self, open_: IntArray) -> Plan[None]:
+        """The reach has stalled: think, and ask if that did not help."""
+        if self.thinking is None:
+            yield from self._ask_about(self._farthest(open_))
+            return
+        if not self.refined:
+            self.refined = True
+            if self.margin < _WIDE_MARGIN:
+                self.known.refine(_FINER)
+                self._write()
+                return
+        gain = self.thinking.conclude(open_)
+        self._write()
+        if gain > _WORTH[self.settings.effort]:
+            return
+        open_ = self._open()
+        items = self.thinking.best(open_, self.settings.batch) if self.margin < _WIDE_MARGIN else []
+        yield from self._ask_about(items or self._farthest(open_))
 
     def _may_found(self, item: int) -> bool:
         """Whether to name the item's cluster without asking: once for each component.
@@ -169,10 +201,16 @@ class _Asking:
         for a, b in sorted(gaps, key=lambda pair: gaps[pair]):
             if len(pairs) == self.settings.batch:
                 break
-            one, other = self.placing.representative(a), self.placing.representative(b)
-            if not (known.try_to_exclude(one, b) or known.try_to_exclude(other, a)):
+            if not self._shown_different(a, b):
                 pairs.append((a, b))
         return pairs
+
+    def _shown_different(self, a: int, b: int) -> bool:
+        """Whether two names can be told apart without a question."""
+        one, other = self.placing.representative(a), self.placing.representative(b)
+        if self.known.try_to_exclude(one, b) or self.known.try_to_exclude(other, a):
+            return True
+        return self.thinking is not None and self.thinking.tell_apart(a, b)
 
     def _ask_pairs(self, pairs: list[tuple[int, int]]) -> Plan[None]:
         """Compare two groups by asked members of both, another pair of them if unsure."""
@@ -309,6 +347,15 @@ class _Asking:
         gauges = self.known.closure.gauges(largest, mine)
         order = np.argsort(-gauges, kind="stable")
         return [int(i) for i in mine[order[: self.settings.batch]]]
+
+    def _guess(self, items: IntArray) -> IntArray:
+        """The likely cluster of each item; what is not in the sample goes with the nearest."""
+        at = self.place_in_sample[items]
+        groups = np.where(at >= 0, self.guide.groups[at], UNBORN)
+        strange = groups >= UNBORN
+        if strange.any():
+            groups[strange] = self.known.closure.nearest(items[strange])
+        return groups
 
     def _plausible(self, item: int) -> list[int]:
         """Clusters, the likeliest first."""

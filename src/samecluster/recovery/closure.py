@@ -20,6 +20,7 @@ __all__ = ["Closure"]
 _ROWS = 512
 _SAMPLE = 256
 _FEW = 256
+_TRIED = 3
 _FIRST_LEVEL = {1: 4096, 2: 4096, 3: 4096, 4: 4096, 5: 4096, 6: 4096}
 _LARGE_FIRST_LEVEL = 8192
 _GROWTH = 4
@@ -351,6 +352,56 @@ class Closure:
         names = np.append(cluster.ids, item)
         return int(others[shown[0]]), names[solved.basis[shown[0]]]
 
+    def shown_outside(self, c: int, items: Array, others: Array) -> tuple[Array, Array, Array]:
+        """Which of many items cannot be members, since that would bring a non-member into reach.
+
+        ``others`` are known non-members; for each item the few likeliest are tried. Returns the
+        items, the non-member that shows each, and the columns (the item itself among them).
+        """
+        cluster = self.clusters[c]
+        lifted, outer = cluster.lift(self.X[items]), cluster.lift(self.X[others])
+        likely = _likely_reached(lifted[:, :-1], outer[:, :-1], cluster.mean)
+        found: list[tuple[Array, Array, Array]] = []
+        todo = np.arange(len(items))
+        for tried in likely.T:
+            targets, private = outer[tried[todo]], lifted[todo]
+            single = targets.astype(np.float32)
+            start = self.kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
+            solved = self.kernel.solve(
+                single,
+                start,
+                cluster.starts,
+                cluster.inverses,
+                cluster.columns32,
+                self.bound,
+                private=private.astype(np.float32),
+            )
+            which = np.flatnonzero(solved.status == programs.ACCEPTED)
+            which = which[
+                self.kernel.confirmed(
+                    targets, solved, which, cluster.columns, cluster.noise, self.limit, private
+                )
+            ]
+            basis = solved.basis[which]
+            own = basis == len(cluster.ids)
+            names = cluster.ids[np.where(own, 0, basis)]
+            names = np.where(own, items[todo[which]][:, None], names)
+            found.append((items[todo[which]], others[tried[todo[which]]], names))
+            todo = np.delete(todo, which)
+        shown, by, columns = (np.concatenate(part) for part in zip(*found, strict=True))
+        return shown, by, columns
+
+    def join(self, c: int, points: Array) -> None:
+        """Points that are known to be in a cluster otherwise than by its reach."""
+        self.labels[points] = c
+        self._learn_all(c, points)
+
+    def refine(self, factor: int) -> None:
+        """More columns for each cluster: a small margin needs them."""
+        for c in self.alive:
+            self.clusters[c].refine(factor)
+            self._learn_all(c, np.flatnonzero(self.labels == c))
+
     def reached(self, c: int, items: Array) -> Array:
         """Those of the items that the cluster reaches now, whatever their label."""
         cluster = self.clusters[c]
@@ -381,6 +432,26 @@ class Closure:
         cluster = self.clusters[c]
         lifted = cluster.lift(self.X[items])
         return _solve_from(cluster.starts[0], lifted, cluster.columns, 1e30, 0.0).total
+
+
+def _likely_reached(items: Array, others: Array, mean: Array) -> Array:
+    """For each item (m, d) the others (p, d) that it would most likely bring into reach.
+
+    Near in the coordinates in which the cluster, stretched to hold the item, is round.
+    """
+    d = len(mean)
+    u, v = (items - mean).astype(np.float32), (others - mean).astype(np.float32)
+    size = np.sum(u**2, axis=1)[:, None]
+    off = u @ v.T
+    gap = np.sum(v**2, axis=1) - 2 * off
+    off -= size
+    off *= np.sqrt((d + 2) / (1 + (d + 2) * size))
+    off *= off
+    gap -= off
+    few = min(_TRIED, gap.shape[1])
+    near = np.argpartition(gap, few - 1, axis=1)[:, :few]
+    order = np.argsort(np.take_along_axis(gap, near, axis=1), axis=1, kind="stable")
+    return np.asarray(np.take_along_axis(near, order, axis=1))
 
 
 def _solve_from(

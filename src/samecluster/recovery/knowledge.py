@@ -48,6 +48,7 @@ class Knowledge:
         self.asked: dict[int, int] = {}
         self._told_outside: dict[int, list[int]] = {}
         self._X, self._seed = X, seed
+        self._shown_outside: list[IntArray] = []
         self._tested: set[tuple[int, int, int]] = set()
         self._level = 0
 
@@ -103,6 +104,75 @@ class Knowledge:
         self.log.add_count()
         self.different = {(a, b) for a in self.alive for b in self.alive if a != b}
 
+    def exclude_many(self, cluster: int, items: IntArray, others: IntArray) -> int:
+        """Single exclusion of many items by known non-members; how many were shown outside."""
+        shown, by, columns = self.closure.shown_outside(cluster, items, others)
+        for item, other, names in zip(shown.tolist(), by.tolist(), columns, strict=True):
+            self.log.add_outside(item, cluster, other, names)
+        self._put_outside(shown, cluster)
+        return len(shown)
+
+    def take_weights(
+        self,
+        cluster: int,
+        inside: bool,
+        items: IntArray,
+        columns: list[tuple[int, float]],
+        non_members: list[tuple[int, float]],
+        weight: float,
+    ) -> None:
+        """A certificate of the complete test shows items to be inside (outside) a cluster."""
+        self.log.add_weights(cluster, inside, items, columns, non_members, weight)
+        if inside:
+            self._put_inside(items, cluster)
+        else:
+            self._put_outside(items, cluster)
+
+    def take_difference(
+        self,
+        a: int,
+        b: int,
+        columns: list[tuple[int, float]],
+        non_members: list[tuple[int, float]],
+    ) -> None:
+        """A certificate of the complete test shows that two names are not one cluster."""
+        self.log.add_differ(a, b, columns, non_members)
+        self.different |= {(a, b), (b, a)}
+
+    def eliminate(self, items: IntArray) -> None:
+        """Items that are outside all clusters but one are in that one; all must be known."""
+        if not self.all_known:
+            return
+        items = items[self.closure.labels[items] < 0]
+        free = ~self.outside[items][:, self.alive]
+        count = free.sum(axis=1)
+        if (count == 0).any():
+            raise self.refuted(int(items[np.argmin(count)]), None)
+        for at, cluster in enumerate(self.alive):
+            mine = items[(count == 1) & free[:, at]]
+            if len(mine):
+                for item in mine.tolist():
+                    self.log.add_last(item, cluster)
+                self._put_inside(mine, cluster)
+
+    def _put_inside(self, items: IntArray, cluster: int) -> None:
+        self.closure.join(cluster, items)
+        for item in items[self.outside[items].any(axis=1)].tolist():
+            self._meet(item)
+
+    def _put_outside(self, items: IntArray, cluster: int) -> None:
+        self.outside[items, cluster] = True
+        self._shown_outside.append(items)
+        for item in items[self.closure.labels[items] >= 0].tolist():
+            self._meet(item)
+
+    def outsiders(self, cluster: int) -> IntArray:
+        """All points known to be outside a cluster, asked or shown."""
+        mask = self.outside[:, cluster].copy()
+        others = [c for c in self.alive if (c, cluster) in self.different]
+        mask |= np.isin(self.closure.labels, others)
+        return np.flatnonzero(mask)
+
     def _meet(self, item: int) -> None:
         """An item in one cluster and outside others: these differ."""
         own = int(self.closure.labels[item])
@@ -143,6 +213,11 @@ class Knowledge:
     def _levels(self) -> list[int]:
         return self.closure.levels()
 
+    def refine(self, factor: int) -> None:
+        """Look more closely at each cluster: more of its extreme members prove more."""
+        self.closure.refine(factor)
+        self.close()
+
     def open_points(self) -> IntArray:
         prefix = self.closure.order[: self._levels()[self._level]].astype(np.int64)
         return prefix[self.closure.labels[prefix] < 0]
@@ -174,21 +249,29 @@ class Knowledge:
     def _look_for_conflicts(self) -> None:
         conflict = first_conflict(self.closure, {c: self.non_members(c) for c in self.alive})
         if conflict is not None:
-            raise self._refuted(*conflict)
+            raise self.refuted(*conflict)
+        if self._shown_outside:
+            items = np.concatenate(self._shown_outside)
+            labels = self.closure.labels[items]
+            both = (labels >= 0) & self.outside[items, labels]
+            if both.any():
+                item = int(items[both.argmax()])
+                raise self.refuted(item, int(self.closure.labels[item]))
 
     def refuse_if_homeless(self, item: int) -> None:
         """RefutedError if all clusters are known and the item is in none of them."""
         if self.all_known and self.outside[item, self.alive].all():
-            raise self._refuted(item, None)
+            raise self.refuted(item, None)
 
     def refuse_if_too_many(self) -> None:
         """RefutedError if more clusters are known to differ than were declared."""
         k = self.log.n_clusters
         if k is not None and len(self.alive) > k and self.all_different:
             newest = next(item for item, own in self.asked.items() if own == self.alive[-1])
-            raise self._refuted(newest, None)
+            raise self.refuted(newest, None)
 
-    def _refuted(self, item: int, cluster: int | None) -> RefutedError:
+    def refuted(self, item: int, cluster: int | None) -> RefutedError:
+        """The error that says which answers cannot all be right under the margin."""
         margin = self.log.margin
         return RefutedError(
             item,
