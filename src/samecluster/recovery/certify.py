@@ -35,6 +35,7 @@ _KNOWN_SHOWN = 400
 _SPANNED = 1e-6
 _GAUGED = 400
 _FINER = 8
+_USUAL = 0.99
 _WORTH = {"auto": 0.01, "thorough": 0.0}  # share of the open points that thinking must label
 _WIDE_MARGIN = 0.5  # below it, knowing which clusters differ helps more than more members
 
@@ -312,8 +313,15 @@ class _Asking:
         return sorted(alive, key=rank)
 
     def _spread(self, group: int, candidates: IntArray, count: int) -> list[int]:
-        """Candidates far off the span of the group's known members, one after the other."""
+        """Candidates far off the span of the group's known members, one after the other.
+
+        Not the farthest: a few strangers in a large group would be the first to be asked about.
+        """
         lifted = self._lifted(group, candidates)
+        away = np.sum(lifted**2, axis=1)
+        usual = away <= np.quantile(away, _USUAL) if len(away) else away > 0
+        if usual.any():
+            candidates, lifted = candidates[usual], lifted[usual]
         known = np.flatnonzero(self.known.closure.labels[self.sample] == group)
         if len(known):
             _, singular, rows = np.linalg.svd(
