@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import TypeAlias
 
 from samecluster.errors import InvalidInputError
@@ -62,7 +63,7 @@ def make_circle(n: int) -> Separation:
         raise InvalidInputError(f"n must be at least 2, got {n}")
     directions = [_on_circle(Fraction(i, n + 1)) for i in range(1, n + 1)]
     # The angles grow with i, so that neighbours are closest.
-    delta = min(1 - _inner(a, b) for a, b in zip(directions, directions[1:], strict=False)) / 2
+    delta = min(1 - _inner(a, b) for a, b in pairwise(directions)) / 2
     return Separation(
         points=tuple((1 - delta, -cosine, -sine) for cosine, sine in directions),
         hypotheses=tuple((Fraction(1), cosine, sine) for cosine, sine in directions),

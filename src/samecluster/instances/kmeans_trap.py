@@ -8,6 +8,8 @@ in the larger cluster 0, and everything nearer counts as in it too.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from samecluster._typing import FloatArray
@@ -35,7 +37,7 @@ def make_kmeans_trap(
     margin : γ > 0. From γ = 3 on, κ_W − 1 for this W, the instance is no trap any more.
     d : number of columns, at least 2; those after the second have W = 1
     jitter : largest distance a column by which points are moved at random, so that all are
-        different; small against 1. The height h is raised as much as the margin then needs.
+        different; from 0 to 0.1/√d. The height h is raised as much as the margin then needs.
     random_state : seed or generator
 
     Examples
@@ -50,6 +52,9 @@ def make_kmeans_trap(
         raise InvalidInputError(f"p must be above 0 and below 1, got {p}")
     if not margin > 0:
         raise InvalidInputError(f"margin must be above 0, got {margin}")
+    # So little keeps cluster 1 within 0.2 of its mean, which leaves it margins of any size.
+    if not 0 <= jitter * math.sqrt(d) <= 0.1:
+        raise InvalidInputError(f"jitter must be from 0 to 0.1/√d, got {jitter}")
     rng = np.random.default_rng(random_state)
     n_first = min(max(round(n * (1 + p) / 2), 2), n - 1)
     labels = (np.arange(n) >= n_first).astype(np.int64)
@@ -62,10 +67,7 @@ def make_kmeans_trap(
 
     order = rng.permutation(n)
     metrics = tuple(LatentMetric(factor, own.mean(axis=0)) for own in (first, second))
-    made = LatentInstance(X[order], labels[order], margin, metrics)
-    if not made.margin_holds():
-        raise InvalidInputError(f"the margin {margin:g} leaves no room for a jitter of {jitter:g}")
-    return made
+    return LatentInstance(X[order], labels[order], margin, metrics)
 
 
 def _height(first: FloatArray, second: FloatArray, factor: FloatArray, margin: float) -> float:

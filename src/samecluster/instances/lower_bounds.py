@@ -27,7 +27,8 @@ __all__ = [
 ]
 
 _ROOM = 1.0 - 1e-12
-"""Squares of rounded roots have length 1 only within a few 1e-16: the packing is a little looser."""
+"""Roots are rounded, so that their squares are unit vectors up to a few 1e-16 only. This makes the
+packing a little looser, and the margin of the floats that are returned hold strictly."""
 
 _MAX_DRAWS = 200
 """Draws of a hypercube, or batches of candidates of a packing, before giving up."""
@@ -127,7 +128,7 @@ def hide_outlier(X: FloatArray, outlier: int, margin: float, scale: float = 1.0)
     mirrored = _mirror_images(X, outlier)
     labels[mirrored] = 2
     labels[outlier] = 1
-    alone = [X[outlier]] + [X[row] for row in np.flatnonzero(mirrored)]
+    alone = [X[outlier], -X[outlier]] if mirrored.any() else [X[outlier]]
     metrics = (
         LatentMetric(np.diag(math.sqrt(scale) * X[outlier]), np.zeros(d)),
         *(LatentMetric(np.eye(d), point) for point in alone),
@@ -165,7 +166,7 @@ def fewest_questions(n_choices: int) -> int:
 
 
 def _mirror_images(X: FloatArray, row: int) -> BoolArray:
-    mirrored: BoolArray = (X == -X[row]).all(axis=1)
+    mirrored: BoolArray = (-X[row] == X).all(axis=1)
     mirrored[row] = False
     return mirrored
 

@@ -10,6 +10,7 @@ Binary search alone, about centres that are known, is the subject of the paper's
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -68,6 +69,7 @@ class ScqKMeans:
 class KnownCentres:
     """Binary search for the radius of each cluster about its centre, one a row of ``centres``.
 
+    ``members`` names an item of each cluster to compare with; by default the nearest to its centre.
     With κ the largest ratio of two eigenvalues of a cluster's W, margins of at least κ − 1 about
     the centres make the labels right (paper's Lemma 11): for members x and others y
     |y−c|²/|x−c|² > (1+γ)/κ ≥ 1, so that the nearest points are the cluster. Nothing checks that,
@@ -84,6 +86,7 @@ class KnownCentres:
     """
 
     centres: FloatArray
+    members: Sequence[int] | None = None
 
     @property
     def name(self) -> str:
@@ -99,12 +102,17 @@ class KnownCentres:
             raise InvalidInputError(
                 f"centres must be one a cluster, got {len(centres)} for {problem.n_clusters}"
             )
+        if self.members is not None and len(self.members) != len(centres):
+            raise InvalidInputError(
+                f"members must be one a centre, got {len(self.members)} for {len(centres)}"
+            )
         for cluster, centre in enumerate(centres):
             left = labelling.unlabelled()
             if not len(left):
                 break
-            nearest = left[np.argmin(np.linalg.norm(problem.X[left] - centre, axis=1))]
-            ball = yield from _ball(problem.X, left, centre, int(nearest))
+            nearest = int(left[np.argmin(np.linalg.norm(problem.X[left] - centre, axis=1))])
+            member = nearest if self.members is None else self.members[cluster]
+            ball = yield from _ball(problem.X, left, centre, member)
             labelling.mark(ball, cluster, How.PREDICTED)
             labelling.close_round()
         return labelling.recovery()
