@@ -82,7 +82,7 @@ class KnownCentres:
     >>> search = KnownCentres(np.array([[1.0], [8.0]]))
     >>> found = recover(X, lambda i, j: (i < 3) == (j < 3), margin=1.0, method=search)
     >>> found.labels.tolist(), found.n_questions
-    ([0, 0, 0, 1, 1, 1], 4)
+    ([0, 0, 0, 1, 1, 1], 5)
     """
 
     centres: FloatArray
