@@ -1,5 +1,18 @@
-"""Generators of clusterings with a known margin, for tests, benchmarks and the demo."""
+"""Generators of clusterings with a known margin, for tests, benchmarks and the demo.
+
+`comparisons` holds the instance of the paper's last section, which is not a clustering.
+"""
 
 from samecluster.instances.ellipsoids import Instance, make_ellipsoids
+from samecluster.instances.kmeans_trap import make_kmeans_trap
+from samecluster.instances.latent import LatentInstance
+from samecluster.instances.lower_bounds import make_hypercube, make_packing
 
-__all__ = ["Instance", "make_ellipsoids"]
+__all__ = [
+    "Instance",
+    "LatentInstance",
+    "make_ellipsoids",
+    "make_hypercube",
+    "make_kmeans_trap",
+    "make_packing",
+]

@@ -2,11 +2,22 @@
 
 An oracle has one method that matters, ``answer(question) -> Verdict``. Write your own by
 subclassing `Oracle`; wrap a plain function with `FunctionOracle` or `RowOracle`.
+
+`ComparisonOracle` answers another question, the paper's CMP: which of two pairs is closer?
 """
 
 from samecluster.oracles.base import Oracle, as_oracle
+from samecluster.oracles.comparisons import ComparisonOracle
 from samecluster.oracles.functions import FunctionOracle, RowOracle
 from samecluster.oracles.labels import LabelOracle
 from samecluster.oracles.noisy import NoisyOracle
 
-__all__ = ["FunctionOracle", "LabelOracle", "NoisyOracle", "Oracle", "RowOracle", "as_oracle"]
+__all__ = [
+    "ComparisonOracle",
+    "FunctionOracle",
+    "LabelOracle",
+    "NoisyOracle",
+    "Oracle",
+    "RowOracle",
+    "as_oracle",
+]
