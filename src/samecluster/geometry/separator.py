@@ -28,7 +28,9 @@ from samecluster.geometry.enclosing import Enclosing, enclosing_ellipsoid
 __all__ = ["Separator", "low_stretch_separator"]
 
 _UNIT = 2.0**-53
-_GAP = 1e-6  # others lie at least this far out in squared distance, or they count as not separable
+# How far out, in squared distance, the others shall be. The first costs least stretch; thin members
+# need more, because rounding blurs their ellipsoid.
+_GAPS = (1e-6, 1e-4, 1e-2)
 _VIOLATED = 1e-8
 _SOLVER_GAP = 1e-9
 _MAX_ROUNDS = 60
@@ -103,8 +105,10 @@ def low_stretch_separator(
     enclosed = _judged(ellipsoid, enclosing, members, near, thickness)
     if enclosed.separates:
         return enclosed
-    proposed = _propose(enclosing, ellipsoid.whiten(members), ellipsoid.whiten(near))
-    if proposed is not None:
+    for gap in _GAPS:
+        proposed = _propose(enclosing, ellipsoid.whiten(members), ellipsoid.whiten(near), gap)
+        if proposed is None:
+            break
         found = _judged(proposed, enclosing, members, near, thickness)
         if found.separates:
             return found
@@ -145,12 +149,15 @@ def _alpha(ellipsoid: Ellipsoid, enclosing: Ellipsoid) -> float:
     return float((1.0 - tolerance.ROUNDING) / largest**2)
 
 
-def _propose(enclosing: Enclosing, members: FloatArray, others: FloatArray) -> Ellipsoid | None:
+def _propose(
+    enclosing: Enclosing, members: FloatArray, others: FloatArray, gap: float
+) -> Ellipsoid | None:
     """The program's ellipsoid, from whitened points; None if the solver finds none."""
     Q = _largest_alpha(
         np.column_stack([members, np.ones(len(members))]),
         np.column_stack([others, np.ones(len(others))]),
         enclosing.support,
+        gap,
     )
     if Q is None:
         return None
@@ -164,7 +171,9 @@ def _propose(enclosing: Enclosing, members: FloatArray, others: FloatArray) -> E
     return Ellipsoid(centre, axes, lengths)
 
 
-def _largest_alpha(inner: FloatArray, outer: FloatArray, support: IntArray) -> FloatArray | None:
+def _largest_alpha(
+    inner: FloatArray, outer: FloatArray, support: IntArray, gap: float
+) -> FloatArray | None:
     """Q (D, D) of the program on all lifted points (m, D) and (p, D), by cutting planes.
 
     Each outer row is divided by its length: far points would otherwise put large numbers beside
@@ -172,7 +181,7 @@ def _largest_alpha(inner: FloatArray, outer: FloatArray, support: IntArray) -> F
     """
     norms, batch = np.linalg.norm(outer, axis=1), 4 * outer.shape[1]
     inside, outside = support, np.argsort(norms)[:batch]
-    limits = (1.0 + _GAP) / norms**2
+    limits = (1.0 + gap) / norms**2
     outer = outer / norms[:, None]
     for _ in range(_MAX_ROUNDS):
         Q = _solve(inner[inside], outer[outside], limits[outside])
