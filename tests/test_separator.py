@@ -311,5 +311,6 @@ def test_a_cloud_without_others_keeps_its_enclosing_ellipsoid() -> None:
     members = np.random.default_rng(2).normal(size=(30, 3))
     found = low_stretch_separator(members, np.zeros((0, 3)))
     assert found.separates
-    assert found.ellipsoid is found.enclosing.ellipsoid
-    assert found.stretch == 1.0
+    assert found.contains(members).all()
+    assert found.ellipsoid.lengths == pytest.approx(found.enclosing.ellipsoid.lengths, rel=1e-8)
+    assert found.stretch == pytest.approx(1.0, abs=1e-8)

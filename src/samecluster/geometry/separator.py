@@ -100,7 +100,7 @@ def low_stretch_separator(
     # The span was found in other coordinates; what rounding did to it must not leave a member out.
     thickness = max(thickness, 2.0 * float(ellipsoid.off_span(members).max()))
     near = others[ellipsoid.off_span(others) <= 2.0 * thickness]
-    if ellipsoid.rank == 0 or not len(near):
+    if ellipsoid.rank == 0:
         return Separator(ellipsoid, not len(near), 1.0, enclosing, thickness)
     enclosed = _judged(ellipsoid, enclosing, members, near, thickness)
     if enclosed.separates:
