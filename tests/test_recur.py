@@ -1,5 +1,6 @@
 """RECUR is exact where it promises to be, and its cells are monochromatic."""
 
+import dataclasses
 import math
 import os
 
@@ -9,6 +10,7 @@ import pytest
 from samecluster import How, Recur, Verdict, clustering_error, recover, start
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.ellipsoid import Ellipsoid
+from samecluster.geometry.enclosing import enclosing_ellipsoid
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.recovery.recur import _Rounds
@@ -60,22 +62,59 @@ def surrounded_instance(seed: int) -> Instance:
     )
 
 
+def capped_instance(seed: int) -> Instance:
+    """A cluster that fills a cap of its ball, with foreign points where its MVEE leaves the ball.
+
+    A sample's MVEE does not separate it from these, so a separator is an ellipsoid of its own.
+    """
+    rng = np.random.default_rng([seed, 3])
+    d, margin = int(rng.integers(2, 5)), float(rng.choice([0.02, 0.05, 0.1, 0.2]))
+    sphere = rng.normal(size=(20_000, d))
+    sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
+    members = sphere * rng.random((20_000, 1)) ** (1 / d)
+    members = members[members[:, 0] > 0.6][: int(rng.integers(50, 800))]
+    foreign = sphere * np.sqrt(1 + margin) * (1 + 1e-6 + 0.02 * rng.random((20_000, 1)))
+    around = enclosing_ellipsoid(members).ellipsoid
+    foreign = foreign[np.argsort(around.norms(foreign))[: int(rng.integers(5, 60))]]
+    X = np.concatenate([members, foreign]) @ (rng.normal(size=(d, d)) * np.exp(rng.normal(size=d)))
+    labels = np.maximum(np.arange(len(X)) - len(members) + 1, 0)
+    order = rng.permutation(len(X))
+    return Instance(
+        X[order] + rng.normal(size=d), labels[order], margin, (UNUSED,) * (len(foreign) + 1)
+    )
+
+
 def random_settings(seed: int) -> Recur:
     rng = np.random.default_rng([seed, 1])
     return Recur(
         sampling="until" if rng.random() < 0.5 else "batches",
         sample_constant=float(rng.choice([0.1, 0.5, 4.5])),
         expansion=None if rng.random() < 0.5 else "sound",
+        ellipsoid="mvee" if rng.random() < 0.5 else "separator",
     )
+
+
+INSTANCES = (random_instance, surrounded_instance, random_instance, capped_instance)
 
 
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_recur_is_exact_and_its_cells_are_monochromatic(shard, monkeypatch) -> None:
     tessellate = _Rounds._tessellate
-    seen = {"cells": 0, "shared": 0}
+    enclose = _Rounds._enclose
+    seen = {"cells": 0, "shared": 0, "stretched": 0}
 
-    def watched(self, members, others):
-        inside, cells = tessellate(self, members, others)
+    def enclosed(self, members, foreign):
+        ellipsoid, rounding = enclose(self, members, foreign)
+        points = self.points[members]
+        assert ellipsoid.contains(points, off_span=self.thickness, slack=1e-9).all()
+        if rounding > 1.01 * enclosing_ellipsoid(points, thickness=self.thickness).rounding:
+            assert self.settings.ellipsoid == "separator"
+            assert not ellipsoid.contains(self.points[foreign], off_span=self.thickness).any()
+            seen["stretched"] += 1
+        return ellipsoid, rounding
+
+    def watched(self, members, others, foreign):
+        inside, cells = tessellate(self, members, others, foreign)
         both = np.concatenate([members, inside])
         in_cluster = made.labels[both] == made.labels[members[0]]
         size = np.bincount(cells)
@@ -86,14 +125,18 @@ def test_recur_is_exact_and_its_cells_are_monochromatic(shard, monkeypatch) -> N
         return inside, cells
 
     monkeypatch.setattr(_Rounds, "_tessellate", watched)
+    monkeypatch.setattr(_Rounds, "_enclose", enclosed)
     for seed in range(shard, CAMPAIGN, SHARDS):
-        made = random_instance(seed) if seed % 3 else surrounded_instance(seed)
+        make = INSTANCES[seed // SHARDS % len(INSTANCES)]
+        made, settings = make(seed), random_settings(seed)
+        if make is capped_instance:
+            settings = dataclasses.replace(settings, ellipsoid="separator")
         found = recover(
             made.X,
             LabelOracle(made.labels),
             n_clusters=made.n_clusters,
             margin=made.margin,
-            method=random_settings(seed),
+            method=settings,
             random_state=seed,
         )
         assert clustering_error(found.labels, made.labels) == 0, f"seed {seed}"
@@ -101,6 +144,7 @@ def test_recur_is_exact_and_its_cells_are_monochromatic(shard, monkeypatch) -> N
         assert found.n_questions <= made.n_clusters * len(made.X)
     assert seen["cells"] > 0
     assert seen["shared"] > 0, "no cell held two points, so the test shows nothing"
+    assert seen["stretched"] > 0, "no separator was needed, so the test shows nothing of them"
 
 
 def test_a_dense_cluster_costs_few_questions() -> None:
@@ -208,6 +252,7 @@ def test_an_oracle_that_is_never_sure_leaves_everything_unassigned() -> None:
     [
         ({"sampling": "sometimes"}, "sampling is"),
         ({"expansion": "wild"}, "expansion is"),
+        ({"ellipsoid": "sphere"}, 'ellipsoid is "mvee" or "separator", got \'sphere\''),
         ({"epsilon": 1.0}, "epsilon must be"),
         ({"sample_constant": 0.0}, "sample_constant must be"),
     ],

@@ -1,7 +1,8 @@
 """Two of the three doors: `recover` with an oracle, `start` for ask and tell.
 
-(The third, `samecluster.SameCluster`, is the scikit-learn shell over these.) What a user passes is
-checked here and trusted below.
+(The third, `samecluster.SameCluster`, is the scikit-learn shell over these.) Beside them is
+`learn_cluster`, for one cluster up to an error. What a user passes is checked here and trusted
+below.
 """
 
 from __future__ import annotations
@@ -22,11 +23,12 @@ from samecluster.questions.run import Run
 from samecluster.recovery.certify import Certify
 from samecluster.recovery.everything import AskEverything
 from samecluster.recovery.kmeans import ScqKMeans
+from samecluster.recovery.pac import LearnedCluster, plan_cluster
 from samecluster.recovery.problem import Labelling, Method, Problem
 from samecluster.recovery.recur import Recur
 from samecluster.recovery.result import Recovery
 
-__all__ = ["METHODS", "RecoveryRun", "recover", "start"]
+__all__ = ["METHODS", "RecoveryRun", "learn_cluster", "recover", "start"]
 
 METHODS: dict[str, Callable[[], Method]] = {
     "certify": Certify,
@@ -129,6 +131,48 @@ def recover(
         lambda question: checked_answer(answering, question),
         None if on_progress is None else lambda: on_progress(run.labelling),
     )
+
+
+def learn_cluster(
+    X: Any,
+    oracle: Any,
+    member: int,
+    *,
+    error: float = 0.05,
+    failure: float = 0.05,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+) -> LearnedCluster:
+    """Learn the cluster of one row up to an error: an ellipsoid that judges any point.
+
+    A random sample is compared with row ``member``, one question a point; how many does not depend
+    on the number of points, nor on a margin or the number of clusters. Some ellipsoid must hold
+    the cluster and nothing else.
+
+    Parameters
+    ----------
+    X : (n, d) points, one a row
+    oracle : as in `recover`
+    member : a row of the cluster to learn
+    error, failure : with probability at least 1 − ``failure``, at most the share ``error`` of the
+        rows is judged wrongly; see ``samecluster.recovery.pac.sample_size`` for what that costs
+    random_state : seed
+
+    Examples
+    --------
+    >>> from samecluster.instances import make_ellipsoids
+    >>> from samecluster.oracles import LabelOracle
+    >>> made = make_ellipsoids(n=20_000, d=2, k=3, random_state=0)
+    >>> learned = learn_cluster(made.X, LabelOracle(made.labels), 7, error=0.1, random_state=0)
+    >>> truth = made.labels == made.labels[7]
+    >>> learned.n_sample, bool(np.mean(learned.contains(made.X) != truth) <= learned.error <= 0.1)
+    (1076, True)
+    """
+    points = validated(X)
+    if not isinstance(member, numbers.Integral) or not 0 <= member < len(points):
+        raise InvalidInputError(f"member must be a row number below {len(points)}, got {member!r}")
+    answering = as_oracle(oracle, points)
+    plan = plan_cluster(points, int(member), error, failure, _generator(random_state))
+    return drive(Run(plan), lambda question: checked_answer(answering, question))
 
 
 def _checked_n_clusters(n_clusters: Any, n: int) -> int | None:

@@ -1,13 +1,15 @@
 """The paper's tessellation of an ellipsoid into monochromatic cells.
 
 Supplementary material, section "Monochromatic tessellation", with the ellipsoid's axes as
-coordinates and its semi-axes L_i scaled to 1. For an ellipsoid E with E/(Φd) ⊆ conv(S) ⊆ E:
+coordinates and its semi-axes L_i scaled to 1. For an ellipsoid E ⊇ conv(S) such that E/(Φd), or a
+translate of it, lies in conv(S):
 
     β = γ / (c√(2d) Φd)      α = γ / (c√2 Φd)      b = max(0, ⌈log_{1+α}(1/β)⌉)      c = √5
 
 Along each axis the intervals are [0, β], (β, β(1+α)], …, (β(1+α)^{b−1}, β(1+α)^b] on both sides of
 zero. If S lies in a cluster of margin γ ≤ 1/2, the points of E in one cell are all in the cluster
-or all outside it. The proof has some slack, which also covers rounding (see `slack`).
+or all outside it. The proof has some slack, which also covers rounding (see `slack`). It compares
+shapes only (W ⪯ Φ²d²M_E), which is why a translate will do: a separator's centre is its own.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ class Tessellation:
     ----------
     rank : number of axes (the paper's d, or r)
     margin : γ
-    stretch : the paper's Φ; E/(Φ·rank) must lie in the hull of the known members
+    stretch : the paper's Φ; E/(Φ·rank), moved, must lie in the hull of the known members
     capped : count a margin above 1/2 as 1/2, as the proof demands. The paper's experiments did
         not; without the cap a cell may mix clusters.
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from samecluster._typing import FloatArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 
-__all__ = ["unit_scaled", "validated"]
+__all__ = ["UnitScaling", "unit_scaled", "validated"]
 
 
 def validated(X: Any) -> FloatArray:
@@ -62,13 +63,31 @@ def _name(columns: Any, column: int) -> str:
     return repr(columns[column]) if columns is not None else str(column)
 
 
+@dataclass(frozen=True, eq=False)
+class UnitScaling:
+    """A move and a scaling by powers of two, column by column; clusters and margins do not change.
+
+    It can be kept and applied to points that come later.
+    """
+
+    middle: FloatArray
+    exponent: IntArray
+
+    @classmethod
+    def of(cls, X: FloatArray) -> UnitScaling:
+        """The scaling that brings each column of X (n, d) to about unit range around zero."""
+        low, high = X.min(axis=0), X.max(axis=0)
+        middle = low / 2.0 + high / 2.0
+        half_range = high / 2.0 - low / 2.0
+        return cls(middle, np.where(half_range > 0, np.frexp(half_range)[1] + 1, 0))
+
+    def apply(self, X: FloatArray) -> FloatArray:
+        return np.asarray(np.ldexp(X - self.middle, -self.exponent))
+
+
 def unit_scaled(X: FloatArray) -> FloatArray:
     """X (n, d) moved to the middle of each column and scaled by powers of two to about unit range.
 
     Clusters and margins do not change under this; numbers of any size become harmless.
     """
-    low, high = X.min(axis=0), X.max(axis=0)
-    middle = low / 2.0 + high / 2.0
-    half_range = high / 2.0 - low / 2.0
-    exponent = np.where(half_range > 0, np.frexp(half_range)[1] + 1, 0)
-    return np.asarray(np.ldexp(X - middle, -exponent))
+    return UnitScaling.of(X).apply(X)

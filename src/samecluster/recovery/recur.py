@@ -2,6 +2,7 @@
 
 Each round draws points until a cluster C has a sample S_C, encloses S_C in its minimum-volume
 ellipsoid E, cuts E into cells that lie all in C or all outside, and asks one question a cell.
+Instead of E it can take a low-stretch separator, which leaves the rest of the sample out.
 
 Two things the paper leaves open are settled here. First, points that were asked about carry their
 label from then on and are not drawn again. Second, the constant b of the sample size b·d²·ln k is
@@ -22,9 +23,11 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry import tolerance
+from samecluster.geometry.ellipsoid import Ellipsoid
 from samecluster.geometry.enclosing import enclosing_ellipsoid
 from samecluster.geometry.expansion import expand_hull
 from samecluster.geometry.hull import sound_expansion
+from samecluster.geometry.separator import low_stretch_separator
 from samecluster.geometry.tessellation import Tessellation, group_cells, slack
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Question, Verdict
@@ -49,6 +52,9 @@ class Recur:
     expansion : greedy hull expansion before the ellipsoid is computed: "sound" blows the hull up
         by (1+√(1+γ))/2, which never takes in a foreign point; "paper" by 1+γ/d, the paper's
         heuristic, which may; None does without
+    ellipsoid : what is tessellated: "mvee", the minimum-volume ellipsoid of the known members, or
+        "separator", the ellipsoid of least stretch around them that leaves out the points of
+        other clusters drawn in the round; where no separator is found, the MVEE takes its place
     capped : count a margin above 1/2 as 1/2 in the tessellation, as its proof demands
     within : only consider points inside this multiple of the sample's ellipsoid in a round
     hull_members : at most this many members span the hull in the expansion
@@ -61,6 +67,7 @@ class Recur:
     sample_constant: float = 4.5
     epsilon: float = 0.0
     expansion: Literal["sound", "paper"] | None = "sound"
+    ellipsoid: Literal["mvee", "separator"] = "mvee"
     capped: bool = True
     within: float | None = None
     hull_members: int | None = None
@@ -72,6 +79,8 @@ class Recur:
             raise InvalidInputError(
                 f'expansion is "sound", "paper" or None, got {self.expansion!r}'
             )
+        if self.ellipsoid not in ("mvee", "separator"):
+            raise InvalidInputError(f'ellipsoid is "mvee" or "separator", got {self.ellipsoid!r}')
         if not 0 <= self.epsilon < 1:
             raise InvalidInputError(f"epsilon must be from 0 to below 1, got {self.epsilon}")
         if not self.sample_constant > 0:
@@ -120,7 +129,9 @@ class _Rounds:
             self._mark_asked(drawn)
             if drawn:
                 cluster = max(drawn, key=lambda c: len(drawn[c]))
-                yield from self._learn(cluster, np.array(drawn[cluster], dtype=np.int64))
+                sample = np.array(drawn.pop(cluster), dtype=np.int64)
+                foreign = np.array([i for items in drawn.values() for i in items], dtype=np.int64)
+                yield from self._learn(cluster, sample, foreign)
             self.labelling.close_round()
         return self.labelling.recovery()
 
@@ -166,13 +177,17 @@ class _Rounds:
         self.aside.update(item for item, c in zip(items, found, strict=True) if c < 0)
         return found
 
-    def _learn(self, cluster: int, sample: IntArray) -> Plan[None]:
-        """TessellationLearn: label what lies in the sample's ellipsoid and in the cluster."""
+    def _learn(self, cluster: int, sample: IntArray, foreign: IntArray) -> Plan[None]:
+        """TessellationLearn: label what lies in the sample's ellipsoid and in the cluster.
+
+        ``foreign`` are the points that were drawn with the sample and are not in the cluster.
+        """
         nearby = self._nearby(sample)
         grown = self._expand(sample, nearby)
         self.labelling.mark(grown, cluster, self.known_how)
         members = np.concatenate([sample, grown])
-        inside, cells = self._tessellate(members, np.setdiff1d(nearby, grown, assume_unique=True))
+        others = np.setdiff1d(nearby, grown, assume_unique=True)
+        inside, cells = self._tessellate(members, others, foreign)
         known = np.isin(cells, cells[: len(members)])[len(members) :]
         cells = cells[len(members) :]
         self.labelling.mark(inside[known], cluster, self.known_how)
@@ -187,22 +202,32 @@ class _Rounds:
         around = enclosing.ellipsoid.scaled(self.settings.within)
         return left[around.contains(self.points[left], off_span=self.thickness)]
 
-    def _tessellate(self, members: IntArray, others: IntArray) -> tuple[IntArray, IntArray]:
+    def _tessellate(
+        self, members: IntArray, others: IntArray, foreign: IntArray
+    ) -> tuple[IntArray, IntArray]:
         """The others inside the members' ellipsoid, and the cells of members and these."""
-        enclosing = enclosing_ellipsoid(self.points[members], thickness=self.thickness)
-        ellipsoid, rank = enclosing.ellipsoid, enclosing.ellipsoid.rank
+        ellipsoid, rounding = self._enclose(members, foreign)
         contained = ellipsoid.contains(
             self.points[others], off_span=self.thickness, slack=tolerance.ROUNDING
         )
         inside = others[contained]
         tessellation = Tessellation(
-            rank,
+            ellipsoid.rank,
             self.problem.margin,
-            stretch=enclosing.rounding / max(rank, 1),
+            stretch=rounding / max(ellipsoid.rank, 1),
             capped=self.settings.capped,
         )
         both = self.points[np.concatenate([members, inside])]
         return inside, group_cells(tessellation.keys(ellipsoid.whiten(both)))
+
+    def _enclose(self, members: IntArray, foreign: IntArray) -> tuple[Ellipsoid, float]:
+        """The ellipsoid E to tessellate and ρ: some translate of E/ρ is in the members' hull."""
+        points = self.points[members]
+        if self.settings.ellipsoid == "mvee":
+            enclosing = enclosing_ellipsoid(points, thickness=self.thickness)
+            return enclosing.ellipsoid, enclosing.rounding
+        found = low_stretch_separator(points, self.points[foreign], thickness=self.thickness)
+        return found.ellipsoid, found.rounding
 
     def _expand(self, sample: IntArray, candidates: IntArray) -> IntArray:
         if self.settings.expansion is None:
