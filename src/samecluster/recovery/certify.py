@@ -36,7 +36,6 @@ _SPANNED = 1e-6
 _GAUGED = 400
 _FINER = 8
 _USUAL = 0.99
-_WORTH = {"auto": 0.01, "thorough": 0.0}  # share of the open points that thinking must label
 _WIDE_MARGIN = 0.5  # below it, knowing which clusters differ helps more than more members
 
 
@@ -101,8 +100,10 @@ class _Asking:
         self.guide.refit(*self._sample_view())
         self.refined = False
         self.thinking = None
+        decisions = None if settings.kernel == "numpy" else compiled_decisions()
         if settings.effort != "fast":
-            self.thinking = Thinking(self.known, self._guess, compiled_decisions(), seed)
+            tireless = settings.effort == "thorough"
+            self.thinking = Thinking(self.known, self._guess, decisions, tireless, seed)
         self.placing = _PlacingByProof(problem.n_clusters, self.known, self._plausible)
         self.margin = problem.margin
         self.current: int | None = None
@@ -148,11 +149,11 @@ class _Asking:
                 self.known.refine(_FINER)
                 self._write()
                 return
-        gain = self.thinking.conclude(open_)
+        again = self.thinking.conclude(open_)
         self._write()
-        if gain > _WORTH[self.settings.effort]:
-            return
         open_ = self._open()
+        if again or not len(open_):
+            return
         items = self.thinking.best(open_, self.settings.batch) if self.margin < _WIDE_MARGIN else []
         yield from self._ask_about(items or self._farthest(open_))
 

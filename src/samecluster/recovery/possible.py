@@ -124,20 +124,19 @@ class Possible:
         return None
 
     def _working_sets(self) -> tuple[list[int], list[int]]:
-        """Members and non-members to begin with."""
-        known = self.known.closure.labels[self._members] == self.cluster
-        members = [m for m, still in zip(self._members, known, strict=True) if still][-_BUSY:]
-        others = self._others[-_BUSY:]
+        """Members and non-members to begin with, of those taken in when it was refreshed."""
+        members = _present(self._members, self.columns)[-_BUSY:]
+        others = _present(self._others, self.front)[-_BUSY:]
         cluster = self.known.closure.clusters[self.cluster]
         if len(members) < 2 * cluster.D:
             real = cluster.columns[cluster.D - 1 :]
-            members += _missing(cluster.members[spread_basis(real)], members)
             far = np.argsort(-np.sum((real[:, :-1] - cluster.mean) ** 2, axis=1))[: cluster.D]
-            members += _missing(cluster.members[far], members)
+            some = cluster.members[np.append(spread_basis(real), far)]
+            members += _missing(some[np.isin(some, self.columns)], members)
         if len(others) < _NEAREST and len(self.front):
             z = cluster.lift(self.known.closure.X[self.front])[:, :-1] - cluster.mean
             near = np.argsort(np.sum(z**2, axis=1))[:_NEAREST]
-            others = others + _missing(self.front[near], others)
+            others += _missing(self.front[near], others)
         return members, others
 
     def _remember(
@@ -259,6 +258,10 @@ def weighted(names: list[int], weights: Array) -> list[tuple[int, float]]:
 
 def _squares(rows: FloatArray, factor: FloatArray) -> FloatArray:
     return np.asarray(np.sum((rows @ factor.T) ** 2, axis=1))
+
+
+def _present(names: list[int], among: Array) -> list[int]:
+    return np.array(names, dtype=np.int64)[np.isin(names, among)].tolist()
 
 
 def _missing(names: Array, present: list[int]) -> list[int]:

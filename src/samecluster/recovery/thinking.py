@@ -32,29 +32,48 @@ _TESTS = 60
 _TURN = 6
 _KEPT = 100
 _NEAREST = 12
+_WORTH = 0.01  # share of the open points that must be labelled to think again before asking
+_LONGEST_PAUSE = 7
 _SPANS = 1e-7
 
 
 class Thinking:
-    """Conclusions from all that is known; ``guess`` gives the likely cluster of items."""
+    """Conclusions from all that is known.
+
+    ``guess`` gives the likely cluster of items. Unless ``tireless``, thinking that has led nowhere
+    is not tried again for a few questions.
+    """
 
     def __init__(
         self,
         known: Knowledge,
         guess: Callable[[IntArray], IntArray],
         compiled: Any,
+        tireless: bool,
         seed: int,
     ) -> None:
         self.known, self.guess, self.compiled = known, guess, compiled
+        self.tireless = tireless
+        self._pause = self._rest = 0
+        # A test costs about ten times as much in NumPy.
+        self._tests = _TESTS if compiled is not None else _TESTS // 3
         self.rng = np.random.default_rng(seed)
         self.possible: dict[int, Possible] = {}
 
-    def conclude(self, open_: IntArray) -> float:
-        """Decide open points without a question; the share that was labelled."""
+    def conclude(self, open_: IntArray) -> bool:
+        """Decide open points without a question; whether it went so well that it should go on."""
+        if self._rest:
+            self._rest -= 1
+            return False
         labels = self.known.closure.labels
         self._sweep(open_)
         self._test(open_[labels[open_] < 0])
-        return float((labels[open_] >= 0).mean())
+        gain = float((labels[open_] >= 0).mean())
+        if self.tireless:
+            return gain > 0
+        self._pause = 0 if gain > 0 else min(2 * self._pause + 1, _LONGEST_PAUSE)
+        self._rest = self._pause
+        return gain > _WORTH
 
     def best(self, open_: IntArray, count: int) -> list[int]:
         """The open points whose likely answers rule out most of what is still possible."""
@@ -129,7 +148,7 @@ class Thinking:
     def _test(self, open_: IntArray) -> None:
         """The complete test on points that nothing shows undecided yet, in turns."""
         done, unclear = 0, set[tuple[int, int, bool]]()
-        while done < _TESTS:
+        while done < self._tests:
             before, certificates = done, 0
             open_ = open_[self.known.closure.labels[open_] < 0]
             if not len(open_):
@@ -144,7 +163,7 @@ class Thinking:
                         todo = np.array(
                             [i for i in todo.tolist() if (c, i, inside) not in unclear], dtype=int
                         )
-                        if not len(todo) or done >= _TESTS:
+                        if not len(todo) or done >= self._tests:
                             break
                         item = int(self.rng.choice(todo))
                         shown = possible.test(item, inside, region)
