@@ -168,7 +168,10 @@ def test_polish_makes_the_same_answer_stronger() -> None:
 def sdp_record(item, inside, columns, non_members) -> list[Any]:
     """The one place that knows how the checker wants an `sdp` record of cluster 0."""
     log = ProofLog("", 1.0, None, np.zeros(0))
-    log.add_weights(item, 0, inside, columns, non_members)
+    side = non_members if inside else columns
+    weight = dict(side)[item]
+    side[:] = [(name, weight) for name, weight in side if name != item]
+    log.add_weights(0, inside, np.array([item]), columns, non_members, weight)
     return list(log.records[0])
 
 
@@ -209,7 +212,10 @@ def test_the_checker_accepts_every_exact_certificate(seed, share, inside) -> Non
     assert exact is not None
     weights = np.concatenate([exact.lam, exact.mu])
     assert (np.ldexp(np.frexp(weights)[0], 24) % 1 == 0).all(), "weights are short"
-    item = int(np.argmax(exact.mu)) if inside else 1
+    item = int(np.argmax(exact.mu))
+    if not inside:
+        item = 1 + int(np.argmax(exact.lam[1:] * positives[1:, -1]))
+        assume(exact.lam[item] > 0)
     verified = checked(exact, positives, negatives, gamma, item, inside)
     assert verified.n_records["sdp"] == 1
     # A certificate with less on the positives, or more on the negatives, proves nothing.
@@ -255,7 +261,8 @@ def test_exact_conditions_are_those_of_rationals(seed, D, m, p) -> None:
         for i in range(D):
             for j in range(D):
                 matrix[i][j] += sign * int(weight) * Fraction(row[i]) * Fraction(row[j])
-    expected = checker._is_psd(matrix) and weights[:m].sum() <= 2 * weights[m:].sum() > 0
+    upper = [[int(value * 2**200) for value in row[i:]] for i, row in enumerate(matrix)]
+    expected = checker._is_psd(upper) and weights[:m].sum() <= 2 * weights[m:].sum() > 0
     found = holds_exactly(Certificate(weights[:m], weights[m:]), rows[:m], rows[m:], 1.0)
     assert found == expected
 

@@ -16,9 +16,17 @@ in y C columns       the d+1 columns of C are independent and (y, 1) = Σ w·col
 out y C n columns    the same for a known non-member n with y counted as a member: so y is not in C
 last y C             k pairwise different clusters are known, y is in none of the others
 count                every item has a name and there are k names: they are the k clusters
-sdp y C positive …   weights λ on columns, μ on non-members with Σ λ aaᵀ ⪰ Σ μ ññᵀ and
-                     Σλ ≤ (1+γ)Σμ, μ ≠ 0: they cannot all be so. With y among the non-members this
-                     shows that y is in C (positive), with y among the columns that it is not.
+sdp C side items …   with weights λ on columns of C and μ on non-members let G = Σ λ aaᵀ − Σ μ ññᵀ;
+                     an item y weighs w > 0.
+                     "in": G ⪰ w ỹỹᵀ and Σλ ≤ (1+γ)(Σμ + w). If y were outside, then
+                     Σλ ≥ Σ λ |a|² ≥ Σ μ |ñ|² + w |ỹ|² > (1+γ)(Σμ + w) under (W, c): so y is in C.
+                     "out": G + w ỹỹᵀ ⪰ 0, Σλ + w ≤ (1+γ)Σμ, Σμ > 0. If y were in C, it would be
+                     a column of weight w, and the same sum would not add up: so y is not in C.
+                     Each item stands by itself on what was known before the record.
+differ a b …         the same without y (G ⪰ 0, Σλ ≤ (1+γ)Σμ, Σμ > 0), where each column is one of
+                     a or of b and each non-member is outside a or outside b. Were a and b names
+                     of one cluster, all columns would be its own, and whatever is outside a or b
+                     would be outside of it, which cannot be: so a and b are different.
 
 Everything is decided in exact arithmetic: by floats where a bound on all rounding errors decides,
 by rationals (every float is one) where it does not.
@@ -83,6 +91,7 @@ def check(
         "last": checker.last,
         "count": checker.count_names,
         "sdp": checker.by_weights,
+        "differ": checker.differ,
     }
     for line in lines:
         try:
@@ -110,6 +119,10 @@ class _Checker:
             raise BadProof(-1, "margin or resolution out of range")
         if not np.isfinite(self.tau).all() or not np.isfinite(self.X).all():
             raise BadProof(-1, "numbers that are not finite")
+        # Coordinates times these powers of two are integers: a float has 53 bits.
+        values = np.vstack([self.X, self.tau])
+        exponents = np.frexp(np.where(values == 0, 1.0, values))[1].min(axis=0)
+        self.units = [2 ** max(53 - int(exponent), 0) for exponent in exponents] + [1]
         self.labels = np.full(self.n, -1, dtype=np.int64)
         self.known_at = np.full(self.n, np.iinfo(np.int64).max)
         self.n_names = 0
@@ -175,8 +188,8 @@ class _Checker:
     def outside_by_reach(
         self, item: int, cluster: int, non_member: int, columns: list[int]
     ) -> None:
-        self._need_non_member(non_member, cluster)
-        self._need_columns(columns, cluster, item)
+        self._need_non_member(non_member, (cluster,))
+        self._need_columns([name for name in columns if name != item], (cluster,))
         shown = self._reach(np.array([non_member]), np.array([columns], dtype=np.int64))[0]
         self._need(bool(shown), f"item {item} is not shown to be outside {cluster}")
         self._exclude(item, cluster)
@@ -199,40 +212,78 @@ class _Checker:
 
     def by_weights(
         self,
-        item: int,
         cluster: int,
-        positive: bool,
+        side: str,
+        items: list[int],
         columns: list[list[Any]],
         non_members: list[list[Any]],
+        weight: str,
     ) -> None:
-        """Weights are floats in hexadecimal, so that nothing is lost in writing them down."""
-        names = [name for name, _ in columns]
-        self._need_columns(names, cluster, item if not positive else None)
-        for name, _ in non_members:
-            if not (positive and name == item):
-                self._need_non_member(name, cluster)
-        lam = [Fraction(float.fromhex(weight)) for _, weight in columns]
-        mu = [Fraction(float.fromhex(weight)) for _, weight in non_members]
-        self._need(min(lam + mu) >= 0 and sum(mu) > 0, "weights must not be negative")
-        self._need(sum(lam) <= (1 + self.margin) * sum(mu), "the weights are too large")
-        vectors = [self._exact(name) for name in names]
-        others = [self._exact(name) for name, _ in non_members]
-        size = self.d + 1
-        gap = [
-            [
-                sum((w * v[i] * v[j] for w, v in zip(lam, vectors, strict=True)), Fraction(0))
-                - sum((w * v[i] * v[j] for w, v in zip(mu, others, strict=True)), Fraction(0))
-                for j in range(size)
-            ]
-            for i in range(size)
-        ]
-        self._need(_is_psd(gap), "the weighted matrices do not dominate")
-        if positive:
-            self._need(self._label(item) < 0, f"item {item} is in a cluster already")
-            self._put(item, cluster)
+        """Many at once: the record counts as one for each item. No item may use another."""
+        self._need(side in ("in", "out"), f"side {side!r}")
+        self._need(len(items) > 0, "no items")
+        lam, mu, w, gap = self._weighed((cluster,), columns, non_members, weight)
+        self._need(w > 0, "an item must have weight")
+        if side == "in":
+            self._need_balance(lam, mu + w)
         else:
-            self._exclude(item, cluster)
-        self._count("sdp")
+            self._need_balance(lam + w, mu)
+        sign = -1 if side == "in" else 1
+        self._need(len(set(items)) == len(items), "an item is named twice")
+        for item in items:
+            self._need(
+                self._label(item) < 0 or side == "out", f"item {item} is in a cluster already"
+            )
+            dominates = _is_psd(_plus(gap, sign * w, self._whole(item)))
+            self._need(dominates, f"item {item} is not shown {side} {cluster}")
+            if side == "in":
+                self._put(item, cluster)
+            else:
+                self._exclude(item, cluster)
+            self._count("sdp")
+
+    def differ(
+        self, a: int, b: int, columns: list[list[Any]], non_members: list[list[Any]]
+    ) -> None:
+        self._need(a != b, "one name")
+        lam, mu, _, gap = self._weighed((a, b), columns, non_members, "0x0p0")
+        self._need_balance(lam, mu)
+        self._need(_is_psd(gap), f"{a} and {b} are not shown to differ")
+        self.different |= {(a, b), (b, a)}
+        self._count("differ")
+
+    def _weighed(
+        self,
+        clusters: tuple[int, ...],
+        columns: list[list[Any]],
+        non_members: list[list[Any]],
+        weight: str,
+    ) -> tuple[int, int, int, list[list[int]]]:
+        """Σλ, Σμ and w, times one power of two, and Σ λ aaᵀ − Σ μ ññᵀ times that and others.
+
+        Columns are of one of the clusters, non-members outside one of them.
+        """
+        for cluster in clusters:
+            self._need(cluster in self.alive, f"there is no cluster {cluster}")
+        self._need_columns([name for name, _ in columns], clusters)
+        for name, _ in non_members:
+            self._need_non_member(name, clusters)
+        # Floats in hexadecimal, so that nothing is lost in writing them down.
+        texts = [text for _, text in [*columns, *non_members]] + [weight]
+        exact = [Fraction(float.fromhex(text)) for text in texts]
+        self._need(min(exact) >= 0, "weights must not be negative")
+        scale = max(value.denominator for value in exact)  # all are powers of two
+        *weights, w = [int(value * scale) for value in exact]
+        gap = [[0] * (self.d + 1 - i) for i in range(self.d + 1)]
+        for (name, _), value in zip(columns, weights, strict=False):
+            gap = _plus(gap, value, self._whole(name))
+        for (name, _), value in zip(non_members, weights[len(columns) :], strict=True):
+            gap = _plus(gap, -value, self._whole(name))
+        return sum(weights[: len(columns)]), sum(weights[len(columns) :]), w, gap
+
+    def _need_balance(self, lam: int, mu: int) -> None:
+        self._need(mu > 0, "no non-member has weight")
+        self._need(lam <= (1 + self.margin) * mu, "the weights are too large")
 
     # -- state -----------------------------------------------------------------------------------
 
@@ -279,16 +330,16 @@ class _Checker:
             self.outside[item] = {swap.get(c, c) for c in clusters}
             self._meet(item)
 
-    def _need_non_member(self, item: int, cluster: int) -> None:
-        label = self._label(item)
-        known = cluster in self.outside.get(item, ()) or (label, cluster) in self.different
-        self._need(known, f"item {item} is not known to be outside {cluster}")
+    def _need_non_member(self, item: int, clusters: tuple[int, ...]) -> None:
+        label, outside = self._label(item), self.outside.get(item, ())
+        known = any(c in outside or (label, c) in self.different for c in clusters)
+        self._need(known, f"item {item} is not known to be outside {_names(clusters)}")
 
-    def _need_columns(self, columns: list[int], cluster: int, assumed: int | None) -> None:
+    def _need_columns(self, columns: list[int], clusters: tuple[int, ...]) -> None:
         for name in columns:
-            if -self.d <= name < 0 or (assumed is not None and name == assumed):
-                continue
-            self._need(self._label(name) == cluster, f"item {name} is not known in {cluster}")
+            if not -self.d <= name < 0:
+                known = self._label(name) in clusters
+                self._need(known, f"item {name} is not known in {_names(clusters)}")
 
     # -- geometry --------------------------------------------------------------------------------
 
@@ -364,6 +415,19 @@ class _Checker:
         vector[-1 - name] = Fraction(float(self.tau[-1 - name]))
         return vector
 
+    def _whole(self, name: int) -> list[int]:
+        """The same with each coordinate times its power of two, by which all are integers.
+
+        No sign of a minor, and so no answer of `_is_psd`, changes by it.
+        """
+        return [
+            int(value * unit) for value, unit in zip(self._exact(name), self.units, strict=True)
+        ]
+
+
+def _names(clusters: tuple[int, ...]) -> str:
+    return " or ".join(map(str, clusters))
+
 
 def _inverses(A: Floats) -> Floats:
     """Approximate inverses, zero where there is none: nothing rests on their quality."""
@@ -396,18 +460,32 @@ def _solve(columns: list[list[Fraction]], target: list[Fraction]) -> list[Fracti
     return [row[-1] for row in rows]
 
 
-def _is_psd(matrix: list[list[Fraction]]) -> bool:
-    """Whether a symmetric rational matrix is positive semidefinite, by elimination (LDLᵀ)."""
-    rows = [list(row) for row in matrix]
-    size = len(rows)
-    for i in range(size):
-        if rows[i][i] < 0:
+def _plus(matrix: list[list[int]], weight: int, v: list[int]) -> list[list[int]]:
+    """Matrix + weight · vvᵀ, of which only the upper triangle is kept."""
+    return [
+        [value + weight * v[i] * other for value, other in zip(row, v[i:], strict=True)]
+        for i, row in enumerate(matrix)
+    ]
+
+
+def _is_psd(upper: list[list[int]]) -> bool:
+    """Whether a symmetric integer matrix, given by its upper triangle, is positive semidefinite.
+
+    Elimination without fractions (Bareiss): pivots are principal minors, divisions have no rest.
+    """
+    before = 1
+    while upper:
+        (pivot, *row), *rest = upper
+        if pivot < 0 or (pivot == 0 and any(row)):
             return False
-        if rows[i][i] == 0:
-            if any(rows[i][j] != 0 for j in range(i, size)):
-                return False
-            continue
-        for r in range(i + 1, size):
-            factor = rows[r][i] / rows[i][i]
-            rows[r] = [a - factor * b for a, b in zip(rows[r], rows[i], strict=True)]
+        if pivot > 0:
+            rest = [
+                [
+                    (value * pivot - row[i] * other) // before
+                    for value, other in zip(low, row[i:], strict=True)
+                ]
+                for i, low in enumerate(rest)
+            ]
+            before = pivot
+        upper = rest
     return True

@@ -40,7 +40,8 @@ class ProofLog:
         self._records: list[tuple[Any, ...]] = []
 
     def __len__(self) -> int:
-        return sum(len(record[2]) if record[0] == "in" else 1 for record in self._records)
+        of_many = {"in": 2, "sdp": 3}  # where the items are
+        return sum(len(r[of_many[r[0]]]) if r[0] in of_many else 1 for r in self._records)
 
     @property
     def records(self) -> tuple[tuple[Any, ...], ...]:
@@ -69,23 +70,36 @@ class ProofLog:
 
     def add_weights(
         self,
-        item: int,
         cluster: int,
-        positive: bool,
+        inside: bool,
+        items: Array,
         columns: list[tuple[int, float]],
         non_members: list[tuple[int, float]],
+        weight: float,
     ) -> None:
-        """An `sdp` record; weights are written in hexadecimal so that they stay what they are."""
+        """An `sdp` record: one certificate for all items, each of which weighs ``weight`` in it."""
         self._records.append(
             (
                 "sdp",
-                int(item),
                 int(cluster),
-                positive,
-                [[int(name), float(weight).hex()] for name, weight in columns],
-                [[int(name), float(weight).hex()] for name, weight in non_members],
+                "in" if inside else "out",
+                np.asarray(items, dtype=np.int64).tolist(),
+                _in_hexadecimal(columns),
+                _in_hexadecimal(non_members),
+                float(weight).hex(),
             )
         )
+
+    def add_differ(
+        self,
+        a: int,
+        b: int,
+        columns: list[tuple[int, float]],
+        non_members: list[tuple[int, float]],
+    ) -> None:
+        """A certificate that two names are not of one cluster."""
+        weighed = _in_hexadecimal(columns), _in_hexadecimal(non_members)
+        self._records.append(("differ", int(a), int(b), *weighed))
 
     def header(self) -> dict[str, Any]:
         return {
@@ -121,3 +135,8 @@ class ProofLog:
                 fields = [fields[0], np.asarray(fields[1], dtype=np.int32)]
             log._records.append((kind, *fields))
         return log
+
+
+def _in_hexadecimal(weighed: list[tuple[int, float]]) -> list[list[Any]]:
+    """Weights as text that loses nothing."""
+    return [[int(name), float(weight).hex()] for name, weight in weighed]

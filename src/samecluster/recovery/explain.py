@@ -47,11 +47,8 @@ def _reason(recovery: Recovery, item: int) -> str:
                 f"it is outside the {log.n_clusters} clusters but this one "
                 f"(given that there are {log.n_clusters})."
             )
-        elif record[0] == "sdp" and item in record[1]:
-            return (
-                f"no ellipsoid of margin {log.margin:g} holds the {len(record[4])} members named "
-                f"in the proof and leaves out this item and {len(record[5])} known non-members."
-            )
+        elif record[0] == "sdp" and record[2] == "in" and item in record[3]:
+            return _contradiction(log.margin, *record[4:])
     raise AssertionError(f"the log has no record of item {item}")
 
 
@@ -75,3 +72,31 @@ def _combination(recovery: Recovery, row: Any) -> str:
     )
     total, limit = float(np.abs(weights).sum()), float(np.sqrt(1.0 + log.margin))
     return f"it is {terms}. The sizes of the weights add up to {total:.6g} ≤ √(1+γ) = {limit:.6g}."
+
+
+def _contradiction(margin: float, columns: Any, non_members: Any, weight: str) -> str:
+    """Why the item cannot be outside: the weights on members and non-members do not add up."""
+    inner, outer = _weighed(columns), _weighed(non_members)
+    own = float.fromhex(weight)
+    lam = sum(weight for _, weight in inner)
+    mu = sum(weight for _, weight in outer) + own
+    others = f", {_listed(outer)}" if outer else ""
+    return (
+        f"if it were outside, no ellipsoid of margin {margin:g} could hold {_listed(inner)} and "
+        f"leave out this item ({own:.4g}){others} (weights in brackets). With these weights the "
+        "squared lengths of the first add up to at least those of the others, whatever the "
+        f"ellipsoid; but at most to {lam:.6g}, and the others to more than (1+γ) × {mu:.6g} = "
+        f"{(1.0 + margin) * mu:.6g}."
+    )
+
+
+def _weighed(pairs: Any) -> list[tuple[str, float]]:
+    named = [
+        (f"item {name}" if name >= 0 else f"resolution {-1 - name}", float.fromhex(weight))
+        for name, weight in pairs
+    ]
+    return [(name, weight) for name, weight in named if weight]
+
+
+def _listed(weighed: list[tuple[str, float]]) -> str:
+    return ", ".join(f"{name} ({weight:.4g})" for name, weight in weighed)
