@@ -10,9 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from samecluster.errors import InvalidInputError
 from samecluster.proof.checker import BadProof, Verified, check, fingerprint
-from samecluster.proof.files import load_proof, read_lines, save_proof
 from samecluster.proof.log import ProofLog
 
 LINE = np.array([[0.0], [1.0], [1.5], [np.nextafter(1.5, 2)], [40.0], [41.0], [2.0]])
@@ -303,28 +301,3 @@ def test_numbers_of_any_size_are_decided(scale) -> None:
     else:
         with pytest.raises(BadProof):
             check(X, lines)
-
-
-def test_logs_survive_a_file(tmp_path) -> None:
-    log = ProofLog(fingerprint(LINE), 3.0, 2, np.array([TAU]))
-    log.add_cluster(0)
-    log.add_answer(1, 0, "same")
-    log.add_answer(4, 0, "different")
-    log.add_cluster(4)
-    log.add_inside(0, np.array([2, 6]), np.array([[0, 1], [2, 0]]))
-    log.add_weights(1, True, np.array([5, 3]), [(4, 1.0), (-1, 3e18)], [(0, 0.5)], 0.1)
-    log.add_differ(0, 1, [(4, 1.0), (-1, 3e18)], [])
-    log.add_last(3, 0)
-    path = tmp_path / "proof.jsonl.gz"
-    save_proof(log, path)
-    assert not list(tmp_path.glob("*.partial"))
-    again = load_proof(path)
-    assert len(again) == len(log) == 10
-    assert again.header() == log.header()
-    assert [str(list(line)) for line in again.lines()] == [str(list(line)) for line in log.lines()]
-    with pytest.raises(BadProof) as caught:
-        check(LINE, read_lines(path))
-    assert caught.value.record == 6, "the sdp record is forged"
-    (tmp_path / "text").write_text("not json\n")
-    with pytest.raises(InvalidInputError, match="line 1"):
-        load_proof(tmp_path / "text")

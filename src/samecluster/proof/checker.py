@@ -6,7 +6,8 @@ resolution τ: for each cluster C some PSD matrix W and centre c have
     d_W(x, c) ≤ 1 for x in C,   d_W(n, c)² > 1 + γ for all other n,   W_jj ≤ 1/τ_j² for all j.
 
 Write x̃ = (x, 1). The x̃ of members and the vectors (τ_j e_j, 0) are *columns* of C, written as the
-item or as -1-j: under (W, c) they have length ≤ 1, while |ñ|² > 1+γ for all n outside.
+item or as -1-j: under (W, c) they have length ≤ 1, while |ñ|² > 1+γ for all n outside. Where τ_j
+is 0 nothing is assumed of W_jj; the column is the zero vector, and of no use.
 
 cluster i           a new name (0, 1, …) for the cluster of item i
 answer i j verdict  one of the items being in a named cluster. If both are, and the verdict is
