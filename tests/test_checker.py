@@ -36,11 +36,13 @@ def test_an_honest_log_passes_and_says_what_it_shows() -> None:
     assert found.n_records == {"cluster": 2, "answer": 3, "in": 2}
 
 
-def test_one_unit_in_the_last_place_decides() -> None:
+@pytest.mark.parametrize("tau", [TAU, 0.0])
+def test_one_unit_in_the_last_place_decides(tau) -> None:
     """At γ=3 the members 0 and 1 reach up to 1.5 and not a bit farther."""
-    assert checked(LINE, [*START, ["in", 0, [[2, 0, 1]]]]).n_by_rationals == 1
+    lines = [header(LINE, 3.0, 2, tau), *START]
+    assert check(LINE, [*lines, ["in", 0, [[2, 0, 1]]]]).n_by_rationals == 1
     with pytest.raises(BadProof, match="record 4: item 3 not shown in 0"):
-        checked(LINE, [*START, ["in", 0, [[3, 0, 1]]]])
+        check(LINE, [*lines, ["in", 0, [[3, 0, 1]]]])
 
 
 FORGED: dict[str, tuple[list[Any], int]] = {
@@ -58,8 +60,14 @@ FORGED: dict[str, tuple[list[Any], int]] = {
     "weights too large": ([*START, ["in", 0, [[6, 0, 1]]]], 4),
     "an item shown twice": ([*START, ["in", 0, [[2, 0, 1], [2, 0, 1]]]], 5),
     "an item in two clusters": ([*START, ["in", 0, [[4, 0, 1]]]], 4),
+    "a member shown again": ([*START, ["in", 0, [[1, 0, 1]]]], 4),
+    "an item of another name": ([*START, ["cluster", 2], ["in", 0, [[2, 0, 1]]]], 5),
     "last before k clusters are known": ([["cluster", 0], ["last", 2, 0]], 1),
     "last with clusters that may be one": ([["cluster", 0], ["cluster", 4], ["last", 2, 0]], 2),
+    "last with clusters that may be one, outside one of them": (
+        [["cluster", 0], ["cluster", 4], ["answer", 2, 4, "different"], ["last", 2, 0]],
+        3,
+    ),
     "last without being outside the others": ([*START, ["last", 2, 0]], 4),
     "count while an item has no name": ([*START, ["count"]], 4),
     "count with another number of names": ([["cluster", i] for i in range(7)] + [["count"]], 7),
@@ -288,6 +296,33 @@ def test_a_resolution_of_zero_is_allowed_and_its_columns_are_of_no_use() -> None
     assert check(flat, [*start, ["in", 0, [[3, 0, 1, -2]]]]).labels[3] == 0
     with pytest.raises(BadProof, match="record 2"):
         check(flat, [*start, ["in", 0, [[2, 0, 1, -1]]]])
+
+
+@given(st.integers(0, 10**6))
+def test_points_that_are_almost_on_a_line_are_judged_as_by_rationals(seed) -> None:
+    """They differ from a line by a few units in the last place: no inverse in floats is right."""
+    rng = np.random.default_rng(seed)
+    along = rng.integers(0, 4, size=(4, 1)) / 4.0
+    X = 1.0 + np.hstack([along, along]) + rng.integers(-2, 3, size=(4, 2)) * 2.0**-51
+    rows = [[*map(Fraction, row.tolist()), Fraction(1)] for row in X]
+    weights = weights_by_cramer(rows[:3], rows[3])
+    follows = weights is not None and sum(map(abs, weights)) ** 2 <= 4
+    records = [["cluster", 0], ["answer", 1, 0, "same"], ["answer", 2, 0, "same"]]
+    try:
+        passed = checked(X, [*records, ["in", 0, [[3, 0, 1, 2]]]]).labels[3] == 0
+    except BadProof:
+        passed = False
+    assert passed == follows
+
+
+def test_large_numbers_without_a_zero_are_decided() -> None:
+    X = (LINE + 1.0) * 2.0**70
+    lines = [header(X, 3.0, 2, 2.0**70), *START]
+    assert check(X, [*lines, ["in", 0, [[2, 0, 1]]]]).n_by_rationals == 1
+    columns = [[0, (1.0).hex()], [1, (3.0).hex()]]  # |w|·Σ|w| for 1.5 = −0.5·0 + 1.5·1
+    assert check(X, [*lines, ["sdp", 0, "in", [2], columns, [], (1.0).hex()]]).labels[2] == 0
+    with pytest.raises(BadProof):
+        check(X, [*lines, ["in", 0, [[6, 0, 1]]]])
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150, 2.0**-1060])

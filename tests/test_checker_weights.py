@@ -157,6 +157,18 @@ FORGED: dict[str, tuple[list[Any], int]] = {
     "a resolution as a non-member": ([*KNOWN, inside([2], non_members=((-1, 1.0),))], 4),
     "negative weight": ([*KNOWN, inside([2], columns=((0, -AT_0), (1, AT_1)))], 4),
     "negative weight outside": ([*KNOWN, inside([2], non_members=((3, -(2.0**-60)),))], 4),
+    "a non-member as a column, by a negative weight": (
+        [*KNOWN, inside([2], columns=((1, 1.0),), non_members=((3, -1.0),))],
+        4,
+    ),
+    "a certificate of the other side, by a negative weight": (
+        [*WITHOUT_2, inside([0], -AT_0, columns=((1, AT_1),), non_members=((2, 1.0),))],
+        2,
+    ),
+    "out by a certificate of the other side": (
+        [*KNOWN, outside([2], -1.0, columns=((0, AT_0), (1, AT_1)), non_members=())],
+        4,
+    ),
     "no weight on the item": ([*KNOWN, inside([2], weight=0.0)], 4),
     "negative weight on the item": ([*KNOWN, inside([2], weight=-1.0)], 4),
     "infinite weights": ([*KNOWN, inside([2], np.inf, ((0, np.inf), (1, np.inf)))], 4),
@@ -218,6 +230,14 @@ FORGED: dict[str, tuple[list[Any], int]] = {
     "differ with a negative weight": (
         [*TWO_NAMES, differ(columns=((0, AT_0), (1, AT_1), (1, -(2.0**-60))))],
         3,
+    ),
+    "differ with a member as a non-member, by a negative weight": (
+        [
+            *TWO_NAMES,
+            ["answer", 5, 0, "same"],
+            differ(columns=((0, 0.5), (1, 0.5), (5, -1.0)), non_members=()),
+        ],
+        4,
     ),
     "differ of names that are one": ([*TWO_NAMES, ["answer", 0, 1, "same"], differ()], 4),
     "differ after which they are one": ([*TWO_NAMES, differ(), ["answer", 0, 1, "same"]], 4),
