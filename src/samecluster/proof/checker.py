@@ -115,8 +115,8 @@ def check(X: Array, lines: Iterable[Any]) -> Verified:
 class _Checker:
     """What is known: the cluster of each item, and which clusters differ.
 
-    A cluster without a name is called -1-i after its item i; so "item i is outside C" is no
-    special case of "two clusters differ".
+    A cluster without a name is called -1-i after its only known item i. So an item that is outside
+    of C is nothing new: its cluster and C differ.
     """
 
     def __init__(self, X: Array, header: dict[str, Any]) -> None:
