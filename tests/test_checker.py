@@ -10,9 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from samecluster.errors import InvalidInputError
-from samecluster.proof.checker import BadProof, Verified, _solve, check, fingerprint
-from samecluster.proof.files import load_proof, read_lines, save_proof
+from samecluster.proof.checker import BadProof, Verified, check, fingerprint
 from samecluster.proof.log import ProofLog
 
 LINE = np.array([[0.0], [1.0], [1.5], [np.nextafter(1.5, 2)], [40.0], [41.0], [2.0]])
@@ -38,11 +36,13 @@ def test_an_honest_log_passes_and_says_what_it_shows() -> None:
     assert found.n_records == {"cluster": 2, "answer": 3, "in": 2}
 
 
-def test_one_unit_in_the_last_place_decides() -> None:
+@pytest.mark.parametrize("tau", [TAU, 0.0])
+def test_one_unit_in_the_last_place_decides(tau) -> None:
     """At γ=3 the members 0 and 1 reach up to 1.5 and not a bit farther."""
-    assert checked(LINE, [*START, ["in", 0, [[2, 0, 1]]]]).n_by_rationals == 1
+    lines = [header(LINE, 3.0, 2, tau), *START]
+    assert check(LINE, [*lines, ["in", 0, [[2, 0, 1]]]]).n_by_rationals == 1
     with pytest.raises(BadProof, match="record 4: item 3 not shown in 0"):
-        checked(LINE, [*START, ["in", 0, [[3, 0, 1]]]])
+        check(LINE, [*lines, ["in", 0, [[3, 0, 1]]]])
 
 
 FORGED: dict[str, tuple[list[Any], int]] = {
@@ -60,8 +60,14 @@ FORGED: dict[str, tuple[list[Any], int]] = {
     "weights too large": ([*START, ["in", 0, [[6, 0, 1]]]], 4),
     "an item shown twice": ([*START, ["in", 0, [[2, 0, 1], [2, 0, 1]]]], 5),
     "an item in two clusters": ([*START, ["in", 0, [[4, 0, 1]]]], 4),
+    "a member shown again": ([*START, ["in", 0, [[1, 0, 1]]]], 4),
+    "an item of another name": ([*START, ["cluster", 2], ["in", 0, [[2, 0, 1]]]], 5),
     "last before k clusters are known": ([["cluster", 0], ["last", 2, 0]], 1),
     "last with clusters that may be one": ([["cluster", 0], ["cluster", 4], ["last", 2, 0]], 2),
+    "last with clusters that may be one, outside one of them": (
+        [["cluster", 0], ["cluster", 4], ["answer", 2, 4, "different"], ["last", 2, 0]],
+        3,
+    ),
     "last without being outside the others": ([*START, ["last", 2, 0]], 4),
     "count while an item has no name": ([*START, ["count"]], 4),
     "count with another number of names": ([["cluster", i] for i in range(7)] + [["count"]], 7),
@@ -72,6 +78,18 @@ FORGED: dict[str, tuple[list[Any], int]] = {
     "out with a non-member that is not known": ([*START, ["out", 5, 0, 3, [0, 5]]], 4),
     "out with a member": ([*START, ["out", 5, 0, 1, [0, 5]]], 4),
     "out that is not reached": ([*START, ["out", 2, 0, 4, [0, 2]]], 4),
+    "out with a number between columns": ([*START, ["out", 5, 1, 0, [5, -0.5]]], 4),
+    "out with too few columns": ([*START, ["out", 5, 0, 4, [5]]], 4),
+    "out with too many columns": ([*START, ["out", 5, 0, 4, [5, 0, 1]]], 4),
+    "out of an item that does not exist": ([*START, ["out", 7, 0, 4, [7, 0]]], 4),
+    "out of a column": ([*START, ["out", -1, 0, 4, [-1, 0]]], 4),
+    "out with a column as non-member": ([*START, ["out", 5, 0, -1, [5, 0]]], 4),
+    "out of a cluster that does not exist": ([*START, ["out", 5, 2, 4, [5, 0]]], 4),
+    "last in a cluster that does not exist": ([*START, ["last", 5, 2]], 4),
+    "in although an answer says otherwise": (
+        [*START, ["answer", 6, 0, "different"], ["in", 0, [[2, 0, 1], [6, 2, 0]]]],
+        6,
+    ),
     "out of a known member": ([*START, ["out", 1, 0, 4, [0, 1]]], 4),
     "answer between strangers": ([*START, ["answer", 2, 3, "same"]], 4),
     "answers that contradict": ([*START, ["answer", 1, 0, "different"]], 4),
@@ -98,12 +116,22 @@ def test_altered_data_and_headers_are_refused() -> None:
         {**good, "margin": "nan"},
         {**good, "resolution": []},
         {**good, "resolution": ["-0x1p0"]},
+        {**good, "resolution": ["inf"]},
+        {**good, "resolution": ["0x1p0", "0x1p0"]},
+        {**good, "resolution": [0.5]},
+        {**good, "margin": "-0x1p-1"},
+        {**good, "margin": "inf"},
+        {key: value for key, value in good.items() if key != "margin"},
+        ["cluster", 0],
+        17,
         {**good, "format": "other"},
         {},
     ):
         with pytest.raises(BadProof) as caught:
             check(LINE, [forged])
         assert caught.value.record == -1
+    with pytest.raises(BadProof, match="header"):
+        check(LINE, [])
     altered = LINE.copy()
     altered[6] = np.nextafter(altered[6], 3)
     with pytest.raises(BadProof, match="other data"):
@@ -139,6 +167,26 @@ def test_exclusion_and_elimination_follow() -> None:
     # With k = 2 and the second cluster named by item 2, item 3 must be in it.
     found = checked(X, [*start, out, ["cluster", 2], ["last", 3, 1]])
     assert found.labels.tolist() == [0, 0, 1, 1, -1]
+
+
+def determinant(rows: list[list[Fraction]]) -> Fraction:
+    """By expansion: slow, and nothing like elimination."""
+    if not rows:
+        return Fraction(1)
+    minors = ([row[:j] + row[j + 1 :] for row in rows[1:]] for j in range(len(rows)))
+    return sum(
+        ((-1) ** j * rows[0][j] * determinant(minor) for j, minor in enumerate(minors)),
+        Fraction(0),
+    )
+
+
+def weights_by_cramer(columns, target) -> list[Fraction] | None:
+    whole = determinant(columns)
+    if whole == 0:
+        return None
+    return [
+        determinant([*columns[:j], target, *columns[j + 1 :]]) / whole for j in range(len(columns))
+    ]
 
 
 def basis_of(X, members, y, tau):
@@ -178,7 +226,7 @@ def test_reach_records_are_judged_as_by_rationals(seed, d, m, margin) -> None:
             else [Fraction(TAU) if i == -1 - name else Fraction(0) for i in range(d + 1)]
             for name in columns
         ]
-        weights = _solve(vectors, [*map(Fraction, X[y].tolist()), Fraction(1)])
+        weights = weights_by_cramer(vectors, [*map(Fraction, X[y].tolist()), Fraction(1)])
         follows = weights is not None and sum(map(abs, weights)) ** 2 <= 1 + Fraction(margin)
         assert not follows or gauge <= math.sqrt(1 + margin) * (1 + 1e-7)
         try:
@@ -186,6 +234,95 @@ def test_reach_records_are_judged_as_by_rationals(seed, d, m, margin) -> None:
         except BadProof:
             passed = False
         assert passed == follows
+
+
+def smallest_margin(total: Fraction) -> float:
+    """The least float γ with total² ≤ 1 + γ."""
+    margin = float(total**2 - 1)
+    while total**2 > 1 + Fraction(margin):
+        margin = math.nextafter(margin, math.inf)
+    while total**2 <= 1 + Fraction(math.nextafter(margin, 0)):
+        margin = math.nextafter(margin, 0)
+    return margin
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.0, 1.0, 1e6, 1e12]))
+def test_the_last_bit_of_the_margin_decides_however_ill_the_numbers_are(seed, d, shift) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(d + 2, d)) * 10.0 ** rng.uniform(-6, 6, size=d) + shift
+    weights = weights_by_cramer(
+        [[*map(Fraction, row.tolist()), Fraction(1)] for row in X[:-1]],
+        [*map(Fraction, X[-1].tolist()), Fraction(1)],
+    )
+    assume(weights is not None and sum(map(abs, weights)) > 1)
+    assert weights is not None
+    margin = smallest_margin(sum(map(abs, weights), Fraction(0)))
+    records = [["cluster", 0], *(["answer", i, 0, "same"] for i in range(1, d + 1))]
+    records.append(["in", 0, [[d + 1, *range(d + 1)]]])
+    assert checked(X, records, margin).labels[d + 1] == 0
+    if (below := math.nextafter(margin, 0)) > 0:
+        with pytest.raises(BadProof):
+            checked(X, records, below)
+    # With room, floats decide.
+    if shift <= 1.0 and np.linalg.cond((X[1:-1] - X[0]) / np.ptp(X, axis=0)) < 1e4:
+        assert checked(X, records, margin * (1 + 1e-6)).n_by_rationals == 0
+
+
+def test_more_columns_than_items_are_no_obstacle() -> None:
+    """In four dimensions two points reach a third with the help of three resolution columns."""
+    X = np.zeros((3, 4))
+    X[:, 0] = 0.0, 1.0, 1.25
+    start = [["cluster", 0], ["answer", 1, 0, "same"]]
+    found = checked(X, [*start, ["in", 0, [[2, 0, 1, -2, -3, -4]]]])
+    assert found.labels.tolist() == [0, 0, 0]
+
+
+def test_a_resolution_of_zero_is_allowed_and_its_columns_are_of_no_use() -> None:
+    lines = [header(LINE, 3.0, 2, tau=0.0), *START]
+    assert check(LINE, [*lines, ["in", 0, [[2, 0, 1]]]]).labels[2] == 0
+    # The zero vector is never one of d+1 independent columns, not even beside an equal point.
+    twins = np.array([[0.0], [0.0], [1.0], [9.0]])
+    start = [header(twins, 3.0, None, tau=0.0), ["cluster", 0]]
+    with pytest.raises(BadProof, match="record 1"):
+        check(twins, [*start, ["in", 0, [[1, 0, -1]]]])
+    with pytest.raises(BadProof, match="record 2"):
+        check(twins, [*start, ["answer", 2, 0, "different"], ["out", 3, 0, 2, [3, -1]]])
+    assert check(twins, [*start, ["answer", 2, 0, "same"], ["in", 0, [[1, 0, 2]]]]).labels[1] == 0
+    # It may be zero in one direction only: there the others still count.
+    flat = np.array([[0.0, 0.0], [1.0, 0.0], [0.5, 0.0], [0.5, 1e-9]])
+    head = ProofLog(fingerprint(flat), 3.0, None, np.array([0.0, 1e-9])).header()
+    start = [head, ["cluster", 0], ["answer", 1, 0, "same"]]
+    assert check(flat, [*start, ["in", 0, [[2, 0, 1, -2]]]]).labels[2] == 0
+    assert check(flat, [*start, ["in", 0, [[3, 0, 1, -2]]]]).labels[3] == 0
+    with pytest.raises(BadProof, match="record 2"):
+        check(flat, [*start, ["in", 0, [[2, 0, 1, -1]]]])
+
+
+@given(st.integers(0, 10**6))
+def test_points_that_are_almost_on_a_line_are_judged_as_by_rationals(seed) -> None:
+    """They differ from a line by a few units in the last place: no inverse in floats is right."""
+    rng = np.random.default_rng(seed)
+    along = rng.integers(0, 4, size=(4, 1)) / 4.0
+    X = 1.0 + np.hstack([along, along]) + rng.integers(-2, 3, size=(4, 2)) * 2.0**-51
+    rows = [[*map(Fraction, row.tolist()), Fraction(1)] for row in X]
+    weights = weights_by_cramer(rows[:3], rows[3])
+    follows = weights is not None and sum(map(abs, weights)) ** 2 <= 4
+    records = [["cluster", 0], ["answer", 1, 0, "same"], ["answer", 2, 0, "same"]]
+    try:
+        passed = checked(X, [*records, ["in", 0, [[3, 0, 1, 2]]]]).labels[3] == 0
+    except BadProof:
+        passed = False
+    assert passed == follows
+
+
+def test_large_numbers_without_a_zero_are_decided() -> None:
+    X = (LINE + 1.0) * 2.0**70
+    lines = [header(X, 3.0, 2, 2.0**70), *START]
+    assert check(X, [*lines, ["in", 0, [[2, 0, 1]]]]).n_by_rationals == 1
+    columns = [[0, (1.0).hex()], [1, (3.0).hex()]]  # |w|·Σ|w| for 1.5 = −0.5·0 + 1.5·1
+    assert check(X, [*lines, ["sdp", 0, "in", [2], columns, [], (1.0).hex()]]).labels[2] == 0
+    with pytest.raises(BadProof):
+        check(X, [*lines, ["in", 0, [[6, 0, 1]]]])
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e150, 2.0**-1060])
@@ -199,28 +336,3 @@ def test_numbers_of_any_size_are_decided(scale) -> None:
     else:
         with pytest.raises(BadProof):
             check(X, lines)
-
-
-def test_logs_survive_a_file(tmp_path) -> None:
-    log = ProofLog(fingerprint(LINE), 3.0, 2, np.array([TAU]))
-    log.add_cluster(0)
-    log.add_answer(1, 0, "same")
-    log.add_answer(4, 0, "different")
-    log.add_cluster(4)
-    log.add_inside(0, np.array([2, 6]), np.array([[0, 1], [2, 0]]))
-    log.add_weights(1, True, np.array([5, 3]), [(4, 1.0), (-1, 3e18)], [(0, 0.5)], 0.1)
-    log.add_differ(0, 1, [(4, 1.0), (-1, 3e18)], [])
-    log.add_last(3, 0)
-    path = tmp_path / "proof.jsonl.gz"
-    save_proof(log, path)
-    assert not list(tmp_path.glob("*.partial"))
-    again = load_proof(path)
-    assert len(again) == len(log) == 10
-    assert again.header() == log.header()
-    assert [str(list(line)) for line in again.lines()] == [str(list(line)) for line in log.lines()]
-    with pytest.raises(BadProof) as caught:
-        check(LINE, read_lines(path))
-    assert caught.value.record == 6, "the sdp record is forged"
-    (tmp_path / "text").write_text("not json\n")
-    with pytest.raises(InvalidInputError, match="line 1"):
-        load_proof(tmp_path / "text")

@@ -20,7 +20,7 @@ from samecluster.geometry.certificates import (
     widened,
 )
 from samecluster.geometry.semidefinite import Verdict, decide
-from samecluster.proof.checker import BadProof, Verified, _is_psd, check, fingerprint
+from samecluster.proof.checker import BadProof, Verified, _dominated, _is_psd, check, fingerprint
 from samecluster.proof.log import ProofLog
 
 MARGIN = 1.25
@@ -157,6 +157,18 @@ FORGED: dict[str, tuple[list[Any], int]] = {
     "a resolution as a non-member": ([*KNOWN, inside([2], non_members=((-1, 1.0),))], 4),
     "negative weight": ([*KNOWN, inside([2], columns=((0, -AT_0), (1, AT_1)))], 4),
     "negative weight outside": ([*KNOWN, inside([2], non_members=((3, -(2.0**-60)),))], 4),
+    "a non-member as a column, by a negative weight": (
+        [*KNOWN, inside([2], columns=((1, 1.0),), non_members=((3, -1.0),))],
+        4,
+    ),
+    "a certificate of the other side, by a negative weight": (
+        [*WITHOUT_2, inside([0], -AT_0, columns=((1, AT_1),), non_members=((2, 1.0),))],
+        2,
+    ),
+    "out by a certificate of the other side": (
+        [*KNOWN, outside([2], -1.0, columns=((0, AT_0), (1, AT_1)), non_members=())],
+        4,
+    ),
     "no weight on the item": ([*KNOWN, inside([2], weight=0.0)], 4),
     "negative weight on the item": ([*KNOWN, inside([2], weight=-1.0)], 4),
     "infinite weights": ([*KNOWN, inside([2], np.inf, ((0, np.inf), (1, np.inf)))], 4),
@@ -218,6 +230,14 @@ FORGED: dict[str, tuple[list[Any], int]] = {
     "differ with a negative weight": (
         [*TWO_NAMES, differ(columns=((0, AT_0), (1, AT_1), (1, -(2.0**-60))))],
         3,
+    ),
+    "differ with a member as a non-member, by a negative weight": (
+        [
+            *TWO_NAMES,
+            ["answer", 5, 0, "same"],
+            differ(columns=((0, 0.5), (1, 0.5), (5, -1.0)), non_members=()),
+        ],
+        4,
     ),
     "differ of names that are one": ([*TWO_NAMES, ["answer", 0, 1, "same"], differ()], 4),
     "differ after which they are one": ([*TWO_NAMES, differ(), ["answer", 0, 1, "same"]], 4),
@@ -419,8 +439,8 @@ def test_positive_semidefinite_is_that_of_all_minors(seed, size, plus, minus) ->
     rng = np.random.default_rng(seed)
     rows = np.vstack([rng.integers(-2, 3, size=(plus + minus, size)), np.zeros((1, size))])
     matrix = weighted_sum(rows, [1] * plus + [-1] * minus + [0])
-    upper = [[int(value) for value in row[i:]] for i, row in enumerate(matrix)]
-    assert _is_psd(upper) == psd_by_minors(matrix)
+    whole = np.array([[int(value) for value in row] for row in matrix], dtype=object)
+    assert _is_psd(whole) == psd_by_minors(matrix)
 
 
 @given(
@@ -456,3 +476,23 @@ def test_weights_are_judged_as_by_rationals(seed, d, kind, spread) -> None:
         checked(X, [*known, made], 1.0, tau)
     else:
         assert refused_at(X, [*known, made], 1.0, tau) == 5
+
+
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(0, 5), st.integers(0, 2))
+def test_many_rows_are_judged_as_each_by_itself(seed, size, plus, minus) -> None:
+    """However many eigenvalues of the matrix are at or below 0."""
+    rng = np.random.default_rng(seed)
+    parts = np.vstack([rng.integers(-2, 3, size=(plus + minus, size)), np.zeros((1, size))])
+    matrix = weighted_sum(parts, [1] * plus + [-1] * minus + [0])
+    whole = np.array([[int(value) for value in row] for row in matrix], dtype=object)
+    rows = rng.integers(-2, 3, size=(12, size)).astype(object)
+    for weight in (-2, -1, 1, 2):
+        expected = [psd_by_minors((whole + weight * np.outer(row, row)).tolist()) for row in rows]
+        found = _dominated(whole, weight, rows).tolist()
+        # What follows the first that does not hold is never looked at.
+        end = expected.index(False) + 1 if False in expected else len(rows)
+        assert found[:end] == expected[:end]
+        good = rows[np.array(expected)]
+        if len(good):
+            found = _dominated(whole, weight, np.vstack([good[:1], rows])).tolist()
+            assert found == [True, *expected]

@@ -138,13 +138,12 @@ def test_the_float_check_never_accepts_below_the_exact_value(seed, d) -> None:
     y = weights / weights.sum() @ members
     from samecluster.proof.checker import _solve as exactly
 
-    solution = exactly(
-        [[*map(Fraction, row.tolist()), Fraction(1)] for row in members],
-        [*map(Fraction, y.tolist()), Fraction(1)],
-    )
-    assume(solution is not None)
-    assert solution is not None
-    total = sum(map(abs, solution))
+    # With one power of two for all coordinates everything is an integer.
+    exact = [[int(Fraction(float(x)) * 2**200) for x in [*row, 1.0]] for row in [*members, y]]
+    rows = np.array(exact, dtype=object)
+    numerators, det = exactly(rows[:-1].T, rows[-1:].T)
+    assume(det != 0)
+    total = Fraction(int(np.abs(numerators).sum()), abs(det))
     centre = members[0]
     map_ = (np.triu(0.2 * rng.normal(size=(d, d))) + np.eye(d)) / scale[:, None]
     columns, target = lifted((members - centre) @ map_), lifted((y[None] - centre) @ map_)

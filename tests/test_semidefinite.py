@@ -261,8 +261,8 @@ def test_exact_conditions_are_those_of_rationals(seed, D, m, p) -> None:
         for i in range(D):
             for j in range(D):
                 matrix[i][j] += sign * int(weight) * Fraction(row[i]) * Fraction(row[j])
-    upper = [[int(value * 2**200) for value in row[i:]] for i, row in enumerate(matrix)]
-    expected = checker._is_psd(upper) and weights[:m].sum() <= 2 * weights[m:].sum() > 0
+    whole = np.array([[int(value * 2**200) for value in row] for row in matrix], dtype=object)
+    expected = checker._is_psd(whole) and weights[:m].sum() <= 2 * weights[m:].sum() > 0
     found = holds_exactly(Certificate(weights[:m], weights[m:]), rows[:m], rows[m:], 1.0)
     assert found == expected
 

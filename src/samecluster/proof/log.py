@@ -18,6 +18,7 @@ __all__ = ["FORMAT", "ProofLog"]
 
 FORMAT = "samecluster-proof-1"
 _ROWS_A_LINE = 8192
+_OF_MANY = {"in": 2, "sdp": 3}  # kinds that show many items, and the field that has them
 
 
 class ProofLog:
@@ -40,8 +41,7 @@ class ProofLog:
         self._records: list[tuple[Any, ...]] = []
 
     def __len__(self) -> int:
-        of_many = {"in": 2, "sdp": 3}  # where the items are
-        return sum(len(r[of_many[r[0]]]) if r[0] in of_many else 1 for r in self._records)
+        return sum(len(r[_OF_MANY[r[0]]]) if r[0] in _OF_MANY else 1 for r in self._records)
 
     @property
     def records(self) -> tuple[tuple[Any, ...], ...]:
@@ -111,14 +111,16 @@ class ProofLog:
         }
 
     def lines(self) -> Iterator[Any]:
-        """The header and the records, as the checker reads them."""
+        """The header and the records, as the checker reads them; long ones in parts."""
         yield self.header()
         for record in self._records:
-            if record[0] != "in":
+            at = _OF_MANY.get(record[0])
+            if at is None:
                 yield record
                 continue
-            for start in range(0, len(record[2]), _ROWS_A_LINE):
-                yield ("in", record[1], record[2][start : start + _ROWS_A_LINE])
+            for start in range(0, len(record[at]), _ROWS_A_LINE):
+                part = record[at][start : start + _ROWS_A_LINE]
+                yield (*record[:at], part, *record[at + 1 :])
 
     @classmethod
     def from_lines(cls, lines: Iterator[Any]) -> ProofLog:

@@ -82,7 +82,7 @@ def _contradiction(margin: float, columns: Any, non_members: Any, weight: str) -
     mu = sum(weight for _, weight in outer) + own
     others = f", {_listed(outer)}" if outer else ""
     return (
-        f"if it were outside, no ellipsoid of margin {margin:g} could hold {_listed(inner)} and "
+        f"no ellipsoid of margin {margin:g} can hold {_listed(inner)} and "
         f"leave out this item ({own:.4g}){others} (weights in brackets). With these weights the "
         "squared lengths of the first add up to at least those of the others, whatever the "
         f"ellipsoid; but at most to {lam:.6g}, and the others to more than (1+γ) × {mu:.6g} = "

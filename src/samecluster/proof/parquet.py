@@ -1,0 +1,153 @@
+"""Proof logs as Parquet tables: the lines of a log to rows and back. Files are opened elsewhere.
+
+A row for each record, in order: of a run of `in` records each has its own, of an `sdp` record all
+items have one. What a kind of record does not have is null. The header is in the metadata.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from samecluster.errors import InvalidInputError
+
+__all__ = ["read_rows", "write_rows"]
+
+_HEADER = b"samecluster"
+_ROWS_A_GROUP = 65_536
+# The columns of the table that hold the fields of a record, in order.
+_FIELDS: dict[str, tuple[str, ...]] = {
+    "cluster": ("item",),
+    "answer": ("item", "other", "word"),
+    "out": ("item", "cluster", "other", "columns"),
+    "last": ("item", "cluster"),
+    "count": (),
+    "sdp": ("cluster", "word", "items", "inner", "outer", "weight"),
+    "differ": ("cluster", "other", "inner", "outer"),
+}
+
+
+def write_rows(lines: Iterable[Any], sink: Any) -> None:
+    """Write a log's lines to a binary file, in groups of rows that are whole lines."""
+    pa, pq = _pyarrow()
+    lines = iter(lines)
+    schema = _schema(pa).with_metadata({_HEADER: json.dumps(next(lines))})
+    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
+        group: list[Any] = []
+        single: list[dict[str, Any]] = []  # rows of records that are a line by themselves
+        for number, (kind, *fields) in enumerate(lines):
+            if kind != "in":
+                single.append({"line": number, "kind": kind, **_row(kind, fields)})
+            else:
+                group.append(pa.RecordBatch.from_pylist(single, schema))
+                group.append(_run(pa, schema, number, *fields))
+                single = []
+            if sum(map(len, group)) + len(single) >= _ROWS_A_GROUP:
+                group.append(pa.RecordBatch.from_pylist(single, schema))
+                writer.write_table(pa.Table.from_batches(group))
+                group, single = [], []
+        group.append(pa.RecordBatch.from_pylist(single, schema))
+        writer.write_table(pa.Table.from_batches(group))
+
+
+def read_rows(source: Any) -> Iterator[Any]:
+    """The lines of a log from a binary file, as they were written; a group of rows at a time."""
+    pa, pq = _pyarrow()
+    try:
+        file = pq.ParquetFile(source)
+        header = (file.schema_arrow.metadata or {}).get(_HEADER)
+        if header is None:
+            raise LookupError("its metadata has no header of one")
+        yield json.loads(header)
+        for group in range(file.num_row_groups):
+            yield from _lines(pa, file.read_row_group(group))
+    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
+        raise InvalidInputError(f"not a proof log in Parquet: {error}") from error
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise InvalidInputError(
+            "Parquet files need pyarrow: pip install samecluster[parquet]"
+        ) from error
+
+
+def _schema(pa: Any) -> Any:
+    weighed = pa.list_(pa.struct([("name", pa.int64()), ("weight", pa.float64())]))
+    return pa.schema(
+        [
+            ("line", pa.int64()),  # rows of one line are a run of `in` records
+            ("kind", pa.string()),
+            ("item", pa.int64()),
+            ("cluster", pa.int64()),
+            ("other", pa.int64()),  # another item, or for `differ` another cluster
+            ("word", pa.string()),  # the verdict, or the side
+            ("columns", pa.list_(pa.int64())),
+            ("items", pa.list_(pa.int64())),
+            ("inner", weighed),  # columns and their weights
+            ("outer", weighed),  # non-members and their weights
+            ("weight", pa.float64()),
+        ]
+    )
+
+
+def _run(pa: Any, schema: Any, number: int, cluster: int, rows: Any) -> Any:
+    """A run of `in` records as a batch of rows."""
+    table = np.asarray(rows, dtype=np.int64)
+    length, width = table.shape
+    ends = pa.array(np.arange(length + 1) * (width - 1), pa.int32())
+    filled = {
+        "line": pa.array(np.full(length, number)),
+        "kind": pa.repeat("in", length),
+        "item": pa.array(table[:, 0]),
+        "cluster": pa.array(np.full(length, cluster)),
+        "columns": pa.ListArray.from_arrays(ends, pa.array(table[:, 1:].ravel())),
+    }
+    empty = {field.name: pa.nulls(length, field.type) for field in schema}
+    return pa.RecordBatch.from_pydict({**empty, **filled}, schema)
+
+
+def _lines(pa: Any, table: Any) -> Iterator[list[Any]]:
+    """The lines of a group of rows."""
+    table = table.combine_chunks()
+    runs = table["kind"].to_numpy() == "in"
+    singles = iter(table.filter(pa.array(~runs)).to_pylist())
+    number, columns = table["line"].to_numpy(), table["columns"]
+    item, cluster = (table[name].fill_null(-1).to_numpy() for name in ("item", "cluster"))
+    begins = np.append(True, ~runs[1:] | ~runs[:-1] | (number[1:] != number[:-1]))[: len(table)]
+    starts = np.flatnonzero(begins)
+    for start, end in zip(starts, [*starts[1:], len(table)], strict=False):
+        if not runs[start]:
+            yield _line(next(singles))
+            continue
+        names = columns.slice(start, end - start).combine_chunks().flatten().to_numpy()
+        rows = np.column_stack([item[start:end], names.reshape(end - start, -1)])
+        yield ["in", int(cluster[start]), rows.tolist()]
+
+
+def _row(kind: str, fields: list[Any]) -> dict[str, Any]:
+    """A record as a row: weights, which are text in a log, become the numbers that they are."""
+    row = dict(zip(_FIELDS[kind], fields, strict=True))
+    for side in ("inner", "outer"):
+        if side in row:
+            pairs = [(name, float.fromhex(weight)) for name, weight in row[side]]
+            row[side] = [{"name": name, "weight": weight} for name, weight in pairs]
+    if "weight" in row:
+        row["weight"] = float.fromhex(row["weight"])
+    return row
+
+
+def _line(row: dict[str, Any]) -> list[Any]:
+    """A record from its row."""
+    for side in ("inner", "outer"):
+        if row[side] is not None:
+            row[side] = [[pair["name"], pair["weight"].hex()] for pair in row[side]]
+    if row["weight"] is not None:
+        row["weight"] = row["weight"].hex()
+    return [row["kind"], *(row[field] for field in _FIELDS[row["kind"]])]
