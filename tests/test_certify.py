@@ -292,3 +292,67 @@ def test_methods_that_need_the_number_of_clusters_say_so() -> None:
     for method in ("recur", "scq-k-means"):
         with pytest.raises(InvalidInputError, match="needs n_clusters"):
             recover([[0], [1], [2]], lambda i, j: True, margin=1.0, method=method)
+
+
+def without_answers(found: Recovery) -> set[str]:
+    """Kinds of records that needed no question."""
+    assert found.proof is not None
+    return {record[0] for record in found.proof.records} - {"answer", "cluster"}
+
+
+@pytest.mark.parametrize("kernel", ["numpy", "compiled"])
+def test_thinking_saves_questions_at_a_small_margin(kernel) -> None:
+    if kernel == "compiled" and compiled_programs() is None:
+        pytest.skip("numba is not installed")
+    made = make_ellipsoids(2000, 3, 4, margin=0.2, random_state=1)
+    fast = certified(made, Certify(kernel=kernel, effort="fast"))
+    auto = certified(made, Certify(kernel=kernel))
+    assert auto.n_questions < fast.n_questions
+    assert {"out", "sdp", "last"} <= without_answers(auto)
+    assert "sdp" not in without_answers(fast)
+
+
+def test_names_are_told_apart_without_a_question() -> None:
+    made = make_ellipsoids(3000, 3, 5, random_state=4)
+    fast = certified(made, Certify(effort="fast"), k=None)
+    auto = certified(made, k=None)
+    assert "differ" in without_answers(auto)
+    assert auto.n_questions < fast.n_questions
+
+
+def test_thorough_is_exact_too() -> None:
+    for seed in range(3):
+        made = make_ellipsoids(300, 3, 4, margin=0.2, random_state=seed)
+        auto = certified(made, Certify(), seed=seed).n_questions
+        assert certified(made, Certify(effort="thorough"), seed=seed).n_questions <= auto + 5
+
+
+def test_an_effort_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(InvalidInputError, match="effort"):
+        Certify(effort="lazy")  # type: ignore[arg-type]
+
+
+def test_a_margin_that_is_too_large_is_refuted_also_by_thinking() -> None:
+    """Whatever is concluded under a wrong margin, an answer that forbids it is noticed, or the
+    labels are right: a wrong label is never returned with all its own answers respected."""
+    refuted = 0
+    for seed in range(12):
+        made = make_ellipsoids(400, 2, 4, margin=0.1, fill="shell", random_state=seed)
+        try:
+            found = recover(
+                made.X,
+                LabelOracle(made.labels),
+                n_clusters=4,
+                margin=0.8,
+                method=PLAIN,
+                random_state=seed,
+            )
+        except RefutedError as error:
+            refuted += 1
+            assert 0 <= error.largest_margin < 0.8
+            continue
+        for answer in found.answers:
+            i, j = answer.question.pair
+            same = found.labels[i] == found.labels[j]
+            assert same == (answer.verdict is Verdict.SAME)
+    assert refuted

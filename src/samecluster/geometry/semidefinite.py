@@ -130,11 +130,12 @@ def round_coordinates(positives: FloatArray) -> tuple[FloatArray, float] | None:
     """T (D, D) with TᵀPᵀPT = m·1, and the rounding in rows of PT; None if P does not span."""
     m, D = positives.shape
     unit = np.abs(positives).max(axis=0, initial=0.0)
-    if m < D or not np.isfinite(scaled := positives / unit).all():
-        return None
-    _, spread, axes = np.linalg.svd(scaled, full_matrices=False)
-    T = axes.T / spread * math.sqrt(m) / unit[:, None]
-    noise = float(2 * D * _UNIT * (np.abs(positives) @ np.abs(T)).max())
+    with np.errstate(all="ignore"):  # what is not finite is not below the noise allowed
+        if m < D or not np.isfinite(scaled := positives / unit).all():
+            return None
+        _, spread, axes = np.linalg.svd(scaled, full_matrices=False)
+        T = axes.T / spread * math.sqrt(m) / unit[:, None]
+        noise = float(2 * D * _UNIT * (np.abs(positives) @ np.abs(T)).max())
     return (T, noise) if noise < _TOO_NOISY else None
 
 

@@ -131,7 +131,9 @@ class _Asking:
                 self._write()
             elif len(open_) and self.margin >= _WIDE_MARGIN:
                 yield from self._go_on(open_)
-            elif pairs := self._unsettled_pairs(all_placed=not len(open_)):
+            elif not len(open_) and self._may_count():
+                self.known.count()
+            elif pairs := self._unsettled_pairs():
                 yield from self._ask_pairs(pairs)
             elif len(open_):
                 yield from self._go_on(open_)
@@ -185,13 +187,15 @@ class _Asking:
 
     # -- which groups are one cluster ------------------------------------------------------------
 
-    def _unsettled_pairs(self, all_placed: bool) -> list[tuple[int, int]]:
+    def _may_count(self) -> bool:
+        """Whether every point has a name, and there are as many names as clusters."""
+        known = self.known
+        enough = len(known.alive) == known.log.n_clusters
+        return enough and not self.aside and not known.all_different
+
+    def _unsettled_pairs(self) -> list[tuple[int, int]]:
         """A batch of pairs of names that may be one cluster, the nearest first."""
         alive, known = self.known.alive, self.known
-        if all_placed and not self.aside and len(alive) == known.log.n_clusters:
-            if not known.all_different:
-                known.count()
-            return []
         gaps: dict[tuple[int, int], float] = {}
         for a in alive:
             norms = known.norms(self.placing.representative(a))
@@ -252,7 +256,7 @@ class _Asking:
         while True:
             open_ = self.known.open_points()
             if self.aside:
-                open_ = np.setdiff1d(open_, np.fromiter(self.aside, dtype=np.int64))
+                open_ = open_[~np.isin(open_, np.fromiter(self.aside, dtype=np.int64))]
             if len(open_) or not self.known.climb():
                 return open_
             self._write()

@@ -93,9 +93,7 @@ class Possible:
             room = np.log(least / (self.limit * self.largest)) + 1e-6
             as_member, as_other = np.log(lengths / self.largest), np.log(least / lengths)
         depth = np.clip(np.where(inside[:, None], as_member, as_other) / room, 0.0, 2.0)
-        other = np.where(
-            inside[:, None], self.allowed(lengths, False), self.allowed(lengths, True)
-        )
+        other = np.where(inside[:, None], self.allowed(lengths, False), self.allowed(lengths, True))
         return np.asarray(depth), np.asarray(other)
 
     # -- the complete test -----------------------------------------------------------------------
@@ -109,7 +107,9 @@ class Possible:
         own = self._rows(np.array([item]))
         members, others = self._working_sets()
         trial = Trial(self.columns, self.inner, self.front, self.outer, self.limit)
-        found = trial.run(members, others, self.compiled, **{"inside" if inside else "outside": own})
+        found = trial.run(
+            members, others, self.compiled, **{"inside" if inside else "outside": own}
+        )
         self.tests += trial.tests
         if found is None:
             return np.zeros(0, dtype=np.int64)
@@ -180,11 +180,11 @@ class Possible:
         items = items[holds_for_each(certificate, P, N, at, rows, inside=not inside)]
         if not len(items):
             return items
-        lam, mu = list(certificate.lam), list(certificate.mu)
-        weight = (lam if inside else mu).pop(at)
-        self.known.take_weights(
-            self.cluster, not inside, items, weighted(members, lam), weighted(others, mu), weight
-        )
+        # The item's own weight is the last of its side.
+        columns = weighted(members, certificate.lam[: len(members)])
+        non_members = weighted(others, certificate.mu[: len(others)])
+        weight = float((certificate.lam if inside else certificate.mu)[at])
+        self.known.take_weights(self.cluster, not inside, items, columns, non_members, weight)
         return items
 
     def _rows(self, items: Array) -> FloatArray:
@@ -261,7 +261,8 @@ def _squares(rows: FloatArray, factor: FloatArray) -> FloatArray:
 
 
 def _present(names: list[int], among: Array) -> list[int]:
-    return np.array(names, dtype=np.int64)[np.isin(names, among)].tolist()
+    there = np.isin(names, among)
+    return [name for name, present in zip(names, there, strict=True) if present]
 
 
 def _missing(names: Array, present: list[int]) -> list[int]:

@@ -179,7 +179,8 @@ class Thinking:
 
     def _still_open(self, items: IntArray, cluster: int) -> IntArray:
         known = self.known
-        return items[(known.closure.labels[items] < 0) & ~known.outside[items, cluster]]
+        open_ = (known.closure.labels[items] < 0) & ~known.outside[items, cluster]
+        return np.asarray(items[open_])
 
     def _spanned(self) -> list[int]:
         """The clusters whose known members span all dimensions: nothing follows before."""
