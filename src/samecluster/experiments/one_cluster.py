@@ -10,6 +10,7 @@ import math
 
 import numpy as np
 
+from samecluster._typing import FloatArray, IntArray
 from samecluster.experiments.experiment import Row, Task
 from samecluster.geometry import tolerance
 from samecluster.geometry.enclosing import enclosing_ellipsoid
@@ -17,7 +18,7 @@ from samecluster.geometry.tessellation import GUARANTEED_MARGIN, Tessellation, g
 from samecluster.instances import make_ellipsoids
 from samecluster.points.array import unit_scaled
 
-__all__ = ["bound", "cluster_task", "measure_cluster"]
+__all__ = ["bound", "cluster_task", "learn", "measure_cluster"]
 
 _K = 5
 _SAMPLE_CONSTANT = 4.5
@@ -47,23 +48,27 @@ def measure_cluster(settings: Row) -> Row:
     size = min(math.ceil(_SAMPLE_CONSTANT * rank**2 * math.log(_K)) + 1, len(members))
     sample = rng.choice(members, size=size, replace=False)
 
-    # A flat is as thick as RECUR takes it to be with any margin: far below the resolution.
-    thickness = tolerance.RESOLUTION * 1e-3 / settings["d"]
-    enclosing = enclosing_ellipsoid(points[sample], thickness=thickness)
-    around, r = enclosing.ellipsoid, enclosing.ellipsoid.rank
-    inside = np.flatnonzero(around.contains(points, off_span=thickness, slack=tolerance.ROUNDING))
-    cells = Tessellation(r, margin, stretch=enclosing.rounding / r)
-    cell_of = group_cells(cells.keys(around.whiten(points[inside])))
-
+    inside, cell_of, most = learn(points, sample, margin)
     truly = made.labels[inside] == 0
-    known = np.unique(cell_of[np.isin(inside, sample)])
-    asked = np.setdiff1d(cell_of, known)
+    asked = np.setdiff1d(cell_of, cell_of[np.isin(inside, sample)])
     mixed = np.intersect1d(cell_of[truly], cell_of[~truly])
     ratio = rank / min(margin, GUARANTEED_MARGIN)
     return {
         "questions": len(asked),
         "inside": len(inside),
-        "bound": bound(r, margin, enclosing.rounding / r),
+        "bound": most,
         "constant": max(len(asked), 1) ** (1.0 / rank) / (ratio * math.log(ratio)),
         "exact": len(mixed) == 0,
     }
+
+
+def learn(points: FloatArray, sample: IntArray, margin: float) -> tuple[IntArray, IntArray, float]:
+    """The points inside the sample's ellipsoid, the cell of each, and the bound on questions."""
+    # A flat is as thick as RECUR takes it to be at most: far below the resolution.
+    thickness = tolerance.RESOLUTION * 1e-3 / points.shape[1]
+    enclosing = enclosing_ellipsoid(points[sample], thickness=thickness)
+    around, rank = enclosing.ellipsoid, enclosing.ellipsoid.rank
+    inside = np.flatnonzero(around.contains(points, off_span=thickness, slack=tolerance.ROUNDING))
+    cells = Tessellation(rank, margin, stretch=enclosing.rounding / rank)
+    cell_of = group_cells(cells.keys(around.whiten(points[inside])))
+    return inside, cell_of, bound(rank, margin, cells.stretch)
