@@ -28,7 +28,11 @@ def run_reproduce(what: str, runs: int | None, quick: bool, out: Path) -> bool:
     chosen = list(experiments.values()) if what == "all" else [experiments[what]]
     store = Store(_folder(out) / "results.jsonl")
     if not can_draw():
-        console.print(f"No pictures will be drawn: {escape(MISSING)}", soft_wrap=True)
+        console.print(
+            f"No pictures this time: {escape(MISSING)}\nThen run the same command again: it draws "
+            "them and computes nothing twice.",
+            soft_wrap=True,
+        )
     try:
         results = _run([task for one in chosen for task in one.tasks()], store, console)
     except KeyboardInterrupt:
