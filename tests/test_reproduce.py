@@ -136,6 +136,8 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(tmp_path, monkeypatc
     )
     assert again.returncode == 0, again.stderr
     assert f"{len(before)} of 12 measurements are there already." in again.stdout
+    assert "12 of 12 measurements" in again.stdout
+    assert "0:00:00 left" in again.stdout
     assert lines(out / "results.jsonl")[: len(before)] == before
     assert len(lines(out / "results.jsonl")) == 12
     names = {path.name for path in out.iterdir()}

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 from rich.console import Console
 from rich.markup import escape
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Task as BarTask
 from rich.table import Table as ShownTable
+from rich.text import Text
 
 from samecluster.errors import InvalidInputError
 from samecluster.experiments.catalogue import all_experiments
 from samecluster.experiments.experiment import Experiment, Results, Task
 from samecluster.experiments.plots import MISSING, can_draw, draw
 from samecluster.experiments.report import Section, report, write_tables
-from samecluster.experiments.running import Store, missing_tasks, run_tasks
+from samecluster.experiments.running import Store, available_cores, missing_tasks, run_tasks
 
 __all__ = ["run_reproduce"]
 
@@ -78,20 +81,36 @@ def _run(tasks: list[Task], store: Store, console: Console) -> Results:
         TextColumn("{task.fields[done]:,} of {task.fields[all]:,} measurements"),
         BarColumn(),
         TimeElapsedColumn(),
-        TextColumn("left:"),
-        TimeRemainingColumn(),
+        _TimeLeft(),
     )
-    # Long ones come first: the speed is judged over all of the run, by their expected times.
-    with Progress(*columns, console=console, speed_estimate_period=3600) as progress:
-        bar = progress.add_task("", total=sum(t.weight for t in missing), done=there, all=total)
+    with Progress(*columns, console=console) as progress:
+        weight = sum(task.weight for task in missing)
+        bar = progress.add_task("", total=weight, done=there, all=total, since=0.0)
         done = there
 
         def advance(task: Task) -> None:
             nonlocal done
             done += 1
-            progress.update(bar, advance=task.weight, done=done)
+            elapsed = progress.tasks[0].elapsed
+            progress.update(bar, advance=task.weight, done=done, since=elapsed)
 
         return run_tasks(tasks, store, on_done=advance)
+
+
+class _TimeLeft(ProgressColumn):
+    """The time that is left: as expected at first, soon as measured.
+
+    Measurements take seconds each, the long ones come first, and their weights are about seconds.
+    """
+
+    EXPECTED = 10.0
+    """Seconds of work that the expectation counts for beside what was measured."""
+
+    def render(self, task: BarTask) -> Text:
+        since = float(task.fields["since"])
+        pace = (since + self.EXPECTED / available_cores()) / (task.completed + self.EXPECTED)
+        left = pace * (task.remaining or 0.0) - ((task.elapsed or 0.0) - since)
+        return Text(f"{timedelta(seconds=max(0, round(left)))} left")
 
 
 def _all_there(experiment: Experiment, results: Results) -> bool:

@@ -208,10 +208,11 @@ def _logarithmic(rows: list[Row]) -> Outcome:
     """Whether the last step of n looks like a logarithm: as a power of n, a small one."""
     before, last = rows[-2], rows[-1]
     exponent = math.log(last["questions"] / before["questions"]) / math.log(last["n"] / before["n"])
+    shown = round(exponent, 2) + 0.0  # no minus before a zero
     return Outcome(
         f"questions grow logarithmically with n: {last['label']}",
         f"from n={before['n']:,} to {last['n']:,} no faster than n^{_LOGARITHMIC:g}",
-        f"{before['questions']:,.0f} to {last['questions']:,.0f}, as n^{exponent:.2f}",
+        f"{before['questions']:,.0f} to {last['questions']:,.0f}, as n^{shown:.2f}",
         exponent <= _LOGARITHMIC,
         _NOT_FULL,
     )
