@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -75,6 +76,41 @@ def verify(
 
     if not run_verify(data, proof):
         raise typer.Exit(1)
+
+
+class Reproducible(enum.StrEnum):
+    """What `reproduce` can run."""
+
+    FIGURE1 = "figure1"
+    FIGURE3 = "figure3"
+    STATEMENTS = "statements"
+    THEORY = "theory"
+    ALL = "all"
+
+
+@app.command()
+def reproduce(
+    what: Annotated[Reproducible, typer.Argument(help="Which of the paper's experiments to run.")],
+    runs: Annotated[
+        int | None, typer.Option(help="Runs of each setting; 10 unless given, 3 with --quick.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer runs and smaller instances: a few minutes.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the report, the tables, the pictures and the results.")
+    ] = Path("reproduced"),
+) -> None:
+    """Run the paper's experiments again and write a report with tables and pictures.
+
+    Uses all cores. If it is stopped, the same command goes on where it was.
+
+    Example: samecluster reproduce all --quick --out reproduced
+    """
+    from samecluster.cli.reproduce import run_reproduce
+
+    if not run_reproduce(what.value, runs, quick, out):
+        raise typer.Exit(130)
 
 
 def main() -> None:

@@ -1,0 +1,135 @@
+"""``samecluster reproduce``: the paper's figures and statements, run again."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+from rich.console import Console
+from rich.markup import escape
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+from rich.progress import Task as BarTask
+from rich.table import Table as ShownTable
+from rich.text import Text
+
+from samecluster.errors import InvalidInputError
+from samecluster.experiments.catalogue import all_experiments
+from samecluster.experiments.experiment import Experiment, Results, Task
+from samecluster.experiments.plots import MISSING, can_draw, draw
+from samecluster.experiments.report import Section, report, write_tables
+from samecluster.experiments.running import Store, available_cores, missing_tasks, run_tasks
+
+__all__ = ["run_reproduce"]
+
+
+def run_reproduce(what: str, runs: int | None, quick: bool, out: Path) -> bool:
+    """Run what is missing and write everything; False if Ctrl-C stopped it."""
+    console = Console(highlight=False)
+    if runs is not None and runs < 1:
+        raise InvalidInputError(f"runs must be at least 1, got {runs}")
+    experiments = all_experiments(quick, runs)
+    chosen = list(experiments.values()) if what == "all" else [experiments[what]]
+    store = Store(_folder(out) / "results.jsonl")
+    if not can_draw():
+        console.print(
+            f"No pictures this time: {escape(MISSING)}\nThen run the same command again: it draws "
+            "them and computes nothing twice.",
+            soft_wrap=True,
+        )
+    try:
+        results = _run([task for one in chosen for task in one.tasks()], store, console)
+    except KeyboardInterrupt:
+        command = _command(what, runs, quick, out)
+        console.print(
+            f"Stopped. What is done is kept in {store.path}.\nTo go on from there: {command}",
+            markup=False,
+            soft_wrap=True,
+        )
+        return False
+    # Experiments that ran before with the same settings stay in the report.
+    complete = [one for one in experiments.values() if _all_there(one, results)]
+    with console.status("writing tables and pictures"):
+        sections = [_written(one, results, out) for one in complete]
+        (out / "report.md").write_text(report(sections, quick), "utf-8")
+    console.print(_outcomes([section for section in sections if section.experiment in chosen]))
+    console.print(f"Report: {out / 'report.md'}", markup=False, soft_wrap=True)
+    return True
+
+
+def _folder(out: Path) -> Path:
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"cannot write to {out}: {error.strerror}") from error
+    return out
+
+
+def _command(what: str, runs: int | None, quick: bool, out: Path) -> str:
+    options = (" --quick" if quick else "") + ("" if runs is None else f" --runs {runs}")
+    return f"samecluster reproduce {what}{options} --out {out}"
+
+
+def _run(tasks: list[Task], store: Store, console: Console) -> Results:
+    missing = missing_tasks(tasks, store)
+    total = len({task.key for task in tasks})
+    there = total - len(missing)
+    if there:
+        console.print(f"{there:,} of {total:,} measurements are there already.")
+    if not missing:
+        return store.load()
+    columns = (
+        TextColumn("{task.fields[done]:,} of {task.fields[all]:,} measurements"),
+        BarColumn(),
+        TimeElapsedColumn(),
+        _TimeLeft(),
+    )
+    with Progress(*columns, console=console) as progress:
+        weight = sum(task.weight for task in missing)
+        bar = progress.add_task("", total=weight, done=there, all=total, since=0.0)
+        done = there
+
+        def advance(task: Task) -> None:
+            nonlocal done
+            done += 1
+            elapsed = progress.tasks[0].elapsed
+            progress.update(bar, advance=task.weight, done=done, since=elapsed)
+
+        return run_tasks(tasks, store, on_done=advance)
+
+
+class _TimeLeft(ProgressColumn):
+    """The time that is left: as expected at first, soon as measured.
+
+    Measurements take seconds each, the long ones come first, and their weights are about seconds.
+    """
+
+    EXPECTED = 10.0
+    """Seconds of work that the expectation counts for beside what was measured."""
+
+    def render(self, task: BarTask) -> Text:
+        since = float(task.fields["since"])
+        pace = (since + self.EXPECTED / available_cores()) / (task.completed + self.EXPECTED)
+        left = pace * (task.remaining or 0.0) - ((task.elapsed or 0.0) - since)
+        return Text(f"{timedelta(seconds=max(0, round(left)))} left")
+
+
+def _all_there(experiment: Experiment, results: Results) -> bool:
+    return all(task.key in results for task in experiment.tasks())
+
+
+def _written(experiment: Experiment, results: Results, out: Path) -> Section:
+    tables = experiment.tables(results)
+    write_tables(tables, out)
+    picture = draw(experiment.name, tables, out)[0].name if can_draw() else None
+    return Section(experiment, tables, experiment.outcomes(tables), picture)
+
+
+def _outcomes(sections: list[Section]) -> ShownTable:
+    table = ShownTable(title="what the paper states")
+    for heading in ("statement", "measured", "outcome"):
+        table.add_column(heading)
+    for section in sections:
+        for outcome in section.outcomes:
+            word = "holds" if outcome.holds else "falls short"
+            table.add_row(escape(outcome.statement), escape(outcome.measured), word)
+    return table
