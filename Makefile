@@ -5,18 +5,22 @@ BIN := .venv/bin
 # that like is compared with like.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed
+.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds reproduce
 
 help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
 	@echo "make test       all tests"
 	@echo "make test-long  the same campaigns with many more runs"
 	@echo "make lint       ruff and mypy --strict"
-	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -mvee, -startup"
+	@echo "make reproduce  the paper's figures and statements, about two minutes; report in reproduced/"
+	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -mvee, -startup"
 	@echo "make clean      remove .venv and caches"
 
 demo: .venv/user
 	@$(BIN)/samecluster demo
+
+reproduce: .venv/user
+	@$(BIN)/samecluster reproduce all --quick
 
 test: .venv/developer
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto
@@ -29,13 +33,13 @@ lint: .venv/developer
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-startup bench-mvee bench-recur bench-questions bench-speed
+bench: bench-startup bench-mvee bench-recur bench-lower-bounds bench-questions bench-speed
 
-bench-recur bench-mvee bench-startup bench-questions bench-speed: bench-%: .venv/developer
-	$(ONE_THREAD) $(BIN)/python -m benchmarks.$*
+bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds: bench-%: .venv/developer
+	$(ONE_THREAD) $(BIN)/python -m benchmarks.$(subst -,_,$*)
 
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist reproduced
 
 # Debian ships Python without venv; fetch it when it is missing and we may.
 .venv/bin/python:
@@ -46,7 +50,7 @@ clean:
 	$(PYTHON) -m venv .venv
 
 .venv/user: .venv/bin/python pyproject.toml requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt -e .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt -e .[plots]
 	@touch $@
 
 .venv/developer: .venv/user

@@ -335,7 +335,7 @@ def test_an_effort_that_does_not_exist_is_refused() -> None:
 def test_a_margin_that_is_too_large_is_refuted_also_by_thinking() -> None:
     """Whatever is concluded under a wrong margin, an answer that forbids it is noticed, or the
     labels are right: a wrong label is never returned with all its own answers respected."""
-    refuted = 0
+    allowed = []
     for seed in range(12):
         made = make_ellipsoids(400, 2, 4, margin=0.1, fill="shell", random_state=seed)
         try:
@@ -348,11 +348,11 @@ def test_a_margin_that_is_too_large_is_refuted_also_by_thinking() -> None:
                 random_state=seed,
             )
         except RefutedError as error:
-            refuted += 1
-            assert 0 <= error.largest_margin < 0.8
+            allowed.append(error.largest_margin)
             continue
         for answer in found.answers:
             i, j = answer.question.pair
             same = found.labels[i] == found.labels[j]
             assert same == (answer.verdict is Verdict.SAME)
-    assert refuted
+    assert allowed
+    assert 0 <= min(allowed) <= max(allowed) < 0.8

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from samecluster import errors, instances, oracles
-    from samecluster.api import RecoveryRun, recover, start
+    from samecluster.api import RecoveryRun, learn_cluster, recover, start
     from samecluster.estimator import SameCluster
     from samecluster.geometry.margin import ClusterMargin, true_margin
     from samecluster.questions.pair import Answer, Question, Verdict
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from samecluster.recovery.error import clustering_error
     from samecluster.recovery.everything import AskEverything
     from samecluster.recovery.kmeans import ScqKMeans
+    from samecluster.recovery.pac import LearnedCluster
     from samecluster.recovery.recur import Recur
     from samecluster.recovery.result import How, Recovery, Round
 
@@ -30,6 +31,7 @@ _HOME = {
     "Certify": "recovery.certify",
     "ClusterMargin": "geometry.margin",
     "How": "recovery.result",
+    "LearnedCluster": "recovery.pac",
     "Question": "questions.pair",
     "Recovery": "recovery.result",
     "RecoveryRun": "api",
@@ -39,6 +41,7 @@ _HOME = {
     "ScqKMeans": "recovery.kmeans",
     "Verdict": "questions.pair",
     "clustering_error": "recovery.error",
+    "learn_cluster": "api",
     "recover": "api",
     "start": "api",
     "true_margin": "geometry.margin",
@@ -51,6 +54,7 @@ __all__ = [
     "Certify",
     "ClusterMargin",
     "How",
+    "LearnedCluster",
     "Question",
     "Recovery",
     "RecoveryRun",
@@ -62,6 +66,7 @@ __all__ = [
     "clustering_error",
     "errors",
     "instances",
+    "learn_cluster",
     "oracles",
     "recover",
     "start",
