@@ -187,14 +187,19 @@ class Members:
         self.pi = np.concatenate([self.pi, pi])
         self.value = np.concatenate([self.value, value])
 
-    def score(self, lifted32: Array) -> Array:
-        """A lower bound of the gauge: how far each target sticks out of a slab, over the slabs
-        along some directions. Above the bound it is a witness that need not be kept."""
+    def slabs(self) -> Array:
+        """Rows (s, D) with |row . column| <= 1 for every column: slabs along some directions."""
         high, low = self.high[:_SLABS], self.low[:_SLABS]
         middle, half = (high + low) / 2, np.maximum((high - low) / 2, np.float32(1e-30))
-        slabs = np.vstack([self.dirs[:, :_SLABS], -middle]) / half
-        score = np.empty(len(lifted32), np.float32)
         # A slab may be as thin as rounding noise: infinite is a fine distance from it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray((np.vstack([self.dirs[:, :_SLABS], -middle]) / half).T)
+
+    def score(self, lifted32: Array) -> Array:
+        """A lower bound of the gauge: how far each target sticks out of a slab. Above the bound it
+        is a witness that need not be kept."""
+        slabs = np.ascontiguousarray(self.slabs().T)
+        score = np.empty(len(lifted32), np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
             for begin in range(0, len(score), 4 * _ROWS):
                 along = np.abs(lifted32[begin : begin + 4 * _ROWS] @ slabs)

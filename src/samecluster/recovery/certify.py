@@ -29,7 +29,8 @@ from samecluster.recovery.thinking import Thinking
 
 __all__ = ["Certify"]
 
-_SAMPLE = 20_000
+_SAMPLE = 4_096
+_SMALL = 16_384  # data up to this size is looked at as a whole: it may hold rare clusters
 _LARGEST_LEVEL = 200_000
 _KNOWN_SHOWN = 400
 _SPANNED = 1e-6
@@ -92,7 +93,8 @@ class _Asking:
         self.known = Knowledge(
             problem.X, problem.margin, problem.n_clusters, settings.resolution, kernel, seed
         )
-        self.sample = self.known.closure.order[:_SAMPLE].astype(np.int64)
+        size = _SAMPLE if len(problem.X) > _SMALL else len(problem.X)
+        self.sample = self.known.closure.order[:size].astype(np.int64)
         self.place_in_sample = np.full(len(problem.X), -1, dtype=np.int64)
         self.place_in_sample[self.sample] = np.arange(len(self.sample))
         self.points = unit_scaled(problem.X[self.sample])

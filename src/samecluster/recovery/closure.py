@@ -55,6 +55,7 @@ class Closure:
         self.labels = np.full(len(X), -1, np.int16)
         self.clusters: list[Members] = []
         self.alive: list[int] = []
+        self.closed_at: dict[int, tuple[int, int]] = {}
         self.kernel = kernel
         self.exact_checks = 0
 
@@ -85,11 +86,13 @@ class Closure:
         cluster.append(np.setdiff1d(other.members, cluster.members))
         cluster.whiten()
 
-    def close(self, level: int, only: int | None = None) -> None:
+    def close(self, level: int) -> None:
         """Close a level: sweep each cluster, nearest points first, until nothing is added."""
-        todo = self.alive if only is None else [only]
-        for c in todo:
-            self._close_one(c, self._open(level))
+        for c in self.alive:
+            # Nothing new can follow where neither members nor points have come.
+            if self.closed_at.get(c) != (level, self.clusters[c].added):
+                self._close_one(c, self._open(level))
+                self.closed_at[c] = (level, self.clusters[c].added)
 
     def climb(self, level: int) -> None:
         """First time at a level: every open point is tested against its nearest cluster, then
@@ -135,13 +138,13 @@ class Closure:
     def _close_one(self, c: int, points: Array) -> None:
         """Passes over the open points, those deepest in the reach first, until one adds nothing."""
         cluster = self.clusters[c]
+        around = _Around(self.X, points, cluster, self.bound)
         while True:
-            todo = self._candidates(cluster, points)
+            todo = self._candidates(cluster, around)
             before = cluster.added
             self._grow(c, todo)
             if cluster.added == before and not self._generate(c):
                 return
-            points = points[self.labels[points] < 0]
 
     def _generate(self, c: int) -> bool:
         """Members that break a witness though no direction made them columns; whether any did.
@@ -210,26 +213,14 @@ class Closure:
         cluster.keep(points[over], cluster.pi[at[over]], value[over])
         return points[~over]
 
-    def _candidates(self, cluster: Members, points: Array) -> Array:
+    def _candidates(self, cluster: Members, around: _Around) -> Array:
         """Open points that no slab and no kept witness rules out, deepest first."""
         freed = cluster.broken(self.bound)
         freed = freed[np.sort(np.unique(freed, return_index=True)[1])]
         ruled = self.labels >= 0
         ruled[cluster.rejected] = True
         ruled[freed] = True
-        points = points[~ruled[points]]
-        kept, scores = [points[:0]], [np.zeros(0, np.float32)]
-        ball = np.float32((self.bound * cluster.radius * (1 + 1e-5)) ** 2)
-        for begin in range(0, len(points), CHUNK):
-            part = points[begin : begin + CHUNK]
-            lifted = cluster.lift(self.X[part]).astype(np.float32)
-            z = lifted[:, :-1] - cluster.mean32
-            near = np.flatnonzero(np.einsum("pi,pi->p", z, z) <= ball)
-            score = cluster.score(lifted[near])
-            inside = score <= self.bound * (1 + 1e-5)
-            kept.append(part[near[inside]])
-            scores.append(score[inside])
-        new = np.concatenate(kept)[np.argsort(np.concatenate(scores), kind="stable")]
+        new = around.inside(cluster, ruled)
         return np.concatenate([freed[self.labels[freed] < 0], new])
 
     def _sweep(self, c: int, points: Array, learn: bool) -> None:
@@ -432,6 +423,49 @@ class Closure:
         cluster = self.clusters[c]
         lifted = cluster.lift(self.X[items])
         return _solve_from(cluster.starts[0], lifted, cluster.columns, 1e30, 0.0).total
+
+
+class _Around:
+    """Open points around a cluster, each with a slab that last ruled it out.
+
+    Slabs only widen while members join, so most points stay ruled out by the same one.
+    """
+
+    def __init__(self, X: Array, points: Array, cluster: Members, bound: float) -> None:
+        self.X, self.points, self.bound = X, points, bound
+        self.own = np.full(len(points), -1, np.int32)
+        self.whitening = None
+        self._lift(cluster)
+
+    def _lift(self, cluster: Members) -> None:
+        self.whitening = cluster.T
+        self.lifted = np.empty((len(self.points), cluster.D), np.float32)
+        for begin in range(0, len(self.points), CHUNK):
+            part = self.points[begin : begin + CHUNK]
+            self.lifted[begin : begin + CHUNK] = cluster.lift(self.X[part])
+
+    def inside(self, cluster: Members, ruled: Array) -> Array:
+        """Points that are not ``ruled`` (n,) and that no slab rules out, deepest first."""
+        if self.whitening is not cluster.T:
+            self._lift(cluster)
+        bound = np.float32(self.bound * (1 + 1e-5))
+        slabs = cluster.slabs()
+        todo = np.flatnonzero(~ruled[self.points])
+        had = self.own[todo] >= 0
+        mine = todo[had]
+        with np.errstate(over="ignore", invalid="ignore"):
+            along = np.einsum("pr,pr->p", self.lifted[mine], slabs[self.own[mine]])
+            held = np.abs(along) > bound
+            todo = np.concatenate([todo[~had], mine[~held]])
+            score = np.zeros(len(todo), np.float32)
+            for begin in range(0, len(todo), 4 * _ROWS):
+                part = todo[begin : begin + 4 * _ROWS]
+                values = np.abs(self.lifted[part] @ slabs.T)
+                at = values.argmax(axis=1)
+                score[begin : begin + 4 * _ROWS] = values[np.arange(len(at)), at]
+                self.own[part] = at
+        inside = score <= bound
+        return np.asarray(self.points[todo[inside][np.argsort(score[inside], kind="stable")]])
 
 
 def _likely_reached(items: Array, others: Array, mean: Array) -> Array:

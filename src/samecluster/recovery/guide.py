@@ -21,6 +21,7 @@ UNBORN = 1 << 30
 _FIT_POINTS = 4000
 _MOMENT_POINTS = 2000
 _FLATTEST = 1e-10
+_NEWS = 0.01  # share of the sample that must become known for another fit
 
 
 class Guide:
@@ -34,6 +35,7 @@ class Guide:
         self.points = points
         self.groups: IntArray = UNBORN + _components(points, n_clusters, seed)
         self._shapes: dict[int, tuple[FloatArray, FloatArray, float]] = {}
+        self._known = 0
 
     def alive(self) -> list[int]:
         """The groups that have points."""
@@ -42,6 +44,7 @@ class Guide:
     def refit(self, labels: IntArray, outside: BoolArray, rounds: int = 4) -> None:
         """Move unlabelled points to the group that suits them best, until few move."""
         known = labels >= 0
+        self._known = np.count_nonzero(known)
         self.groups[known] = labels[known]
         unknown = np.flatnonzero(~known)
         for _ in range(rounds):
@@ -63,7 +66,7 @@ class Guide:
     def score(self, group: int, which: IntArray) -> FloatArray:
         """Squared Mahalanobis distance plus log volume: small is plausible."""
         whitened = self.whiten(group, self.points[which])
-        return np.asarray(np.sum(whitened**2, axis=1) + self._shapes[group][2])
+        return np.asarray(np.einsum("pi,pi->p", whitened, whitened) + self._shapes[group][2])
 
     def whiten(self, group: int, points: FloatArray) -> FloatArray:
         """Coordinates in which the group has mean 0 and spread 1."""
@@ -76,6 +79,10 @@ class Guide:
     def learn(self, at: int, cluster: int, labels: IntArray, outside: BoolArray) -> None:
         """Sample point ``at`` was placed in a cluster by answers."""
         group = int(self.groups[at])
+        known = labels >= 0
+        if group == cluster and np.count_nonzero(known) - self._known < _NEWS * len(labels):
+            self.groups[known] = labels[known]
+            return  # as expected, and little followed from it
         if group != cluster:
             mates = np.flatnonzero((self.groups == group) & (labels < 0))
             self.groups[at] = cluster
