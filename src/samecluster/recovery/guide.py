@@ -44,7 +44,7 @@ class Guide:
     def refit(self, labels: IntArray, outside: BoolArray, rounds: int = 4) -> None:
         """Move unlabelled points to the group that suits them best, until few move."""
         known = labels >= 0
-        self._known = np.count_nonzero(known)
+        self._known = int(np.count_nonzero(known))
         self.groups[known] = labels[known]
         unknown = np.flatnonzero(~known)
         for _ in range(rounds):
