@@ -46,6 +46,9 @@ _IDLE = 0.03
 
 _FEW_SHARES = np.linspace(0.05, 0.7, 24)
 
+# From here on three terms of Stirling's series are exact in double precision.
+_SMALL = 50.0
+
 # More than the few dozen roundings of one log-likelihood ratio can add up to.
 _ULPS = 64.0 * float(np.finfo(np.float64).eps)
 
@@ -136,9 +139,7 @@ class Urn(Evidence):
         return min(failures * (self._n + 1) // draws, self._n - draws + failures)
 
     def rounding(self, draws: int) -> float:
-        del draws
-        # The terms of _log_falling are at most log n!, each correct to a few units.
-        return _ULPS * (1.0 + float(gammaln(self._n + 1.0)))
+        return _ULPS * (1.0 + (draws + _SMALL) * math.log(self._n + 1.0))
 
 
 class Coin(Evidence):
@@ -158,7 +159,19 @@ class Coin(Evidence):
 
 
 def _log_falling(numbers: FloatArray, factors: int) -> FloatArray:
-    """log of a(a−1)…(a−factors+1) for whole a; −inf if the product is 0."""
+    """log of a(a−1)…(a−factors+1) for whole a; −inf if the product is 0.
+
+    The difference of two log gammas would lose all digits for large a. So it is taken term by term
+    in Stirling's series, and the rounding error is one of the product, not of a!.
+    """
     left = numbers - factors
-    logs = gammaln(np.maximum(numbers, 0.0) + 1.0) - gammaln(np.maximum(left, 0.0) + 1.0)
+    x, y = np.maximum(numbers, _SMALL), np.maximum(left, _SMALL)
+    large = factors * np.log(x) - (y + 0.5) * np.log1p(-factors / (y + factors)) - factors
+    small = gammaln(np.maximum(numbers, 0.0) + 1.0) - gammaln(np.maximum(left, 0.0) + 1.0)
+    logs = np.where(left >= _SMALL, large + _stirling(x) - _stirling(y), small)
     return np.where(left >= 0, logs, -np.inf)
+
+
+def _stirling(x: FloatArray) -> FloatArray:
+    """log x! − ((x + 1/2) log x − x + log(2π)/2), to the last digit for x ≥ 50."""
+    return np.asarray((1.0 - (1.0 / 30.0 - 1.0 / 105.0 / x**2) / x**2) / (12.0 * x))
