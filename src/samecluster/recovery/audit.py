@@ -10,8 +10,9 @@ capital c on, the chance that a bound is ever wrong is at most δc. For one more
 truth, let T be the first draw with c·E(W) ≥ 1/δ, or else the last one. If the former happens, which
 alone can make the round's bounds wrong, then δc·E_T(W) ≥ 1; if the latter, what follows is wrong
 with chance at most δc·min E ≤ δc·E_T(W), by induction. So it is at most δc times the mean of
-E_T(W), which is 1. Rounds of good labels do no harm, as min E ≤ 1 never adds capital. A fixed split
-δ_r = 0.8·0.2^(r−1)·δ is the special case that leaves 0.2 idle and throws away what else is left.
+E_T(W), which is at most 1. Rounds of good labels do no harm, as min E ≤ 1 never adds capital. A
+fixed split δ_r = 0.8·0.2^(r−1)·δ is the special case that leaves 0.2 idle and throws away what else
+is left.
 
 *What may be known.* Chance is only in the drawing, so asking about other items, or knowing the
 truth about all, changes nothing. Checks that were drawn are different, as one could wait for good

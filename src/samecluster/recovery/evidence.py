@@ -7,10 +7,11 @@ the draws seen so far, m of them with f failures. For any weights π that sum to
 
     E(W) = Σ_{V ≤ W} π(V)·L_V/L_W + Σ_{V > W} π(V)
 
-is, under the truth W, a nonnegative martingale with mean 1 (each L_V/L_W is a likelihood ratio).
-By Ville's inequality it ever reaches 1/α with probability at most α (Ville 1939; Waudby-Smith and
-Ramdas 2020 for draws without replacement). So "every W with E(W) ≥ 1/α is excluded" is wrong with
-probability at most α over all moments together, whatever decides when to look or to stop.
+is, under the truth W, a nonnegative supermartingale that starts at 1 (each L_V/L_W is a likelihood
+ratio; a martingale, unless V allows draws that W does not). By Ville's inequality it ever reaches
+1/α with probability at most α (Ville 1939; Waudby-Smith and Ramdas 2020 for draws without
+replacement). So "every W with E(W) ≥ 1/α is excluded" is wrong with probability at most α over all
+moments together, whatever decides when to look or to stop.
 
 The weights above W lie idle, which makes the test one-sided and gives three facts that the code
 rests on; write Ŵ for the W of largest likelihood, and note that L_W rises up to Ŵ and falls after.
@@ -143,7 +144,11 @@ class Urn(Evidence):
 
 
 class Coin(Evidence):
-    """Independent draws that fail with one unknown chance; to be shown: it is below ``limit``."""
+    """Draws that fail with a chance of at least p; to be shown: p is below ``limit``.
+
+    The chance may vary from draw to draw, also with what was drawn before. With one above p, the
+    terms V ≤ p of E(p) only fall faster, so that it stays a supermartingale.
+    """
 
     def __init__(self, limit: float) -> None:
         super().__init__(limit, 1.0, _FEW_SHARES * limit)
