@@ -474,14 +474,16 @@ def _likely_reached(items: Array, others: Array, mean: Array) -> Array:
     Near in the coordinates in which the cluster, stretched to hold the item, is round.
     """
     d = len(mean)
-    u, v = (items - mean).astype(np.float32), (others - mean).astype(np.float32)
-    size = np.sum(u**2, axis=1)[:, None]
-    off = u @ v.T
-    gap = np.sum(v**2, axis=1) - 2 * off
-    off -= size
-    off *= np.sqrt((d + 2) / (1 + (d + 2) * size))
-    off *= off
-    gap -= off
+    # Off the span of a flat cluster numbers overflow; what is not a number comes last.
+    with np.errstate(all="ignore"):
+        u, v = (items - mean).astype(np.float32), (others - mean).astype(np.float32)
+        size = np.sum(u**2, axis=1)[:, None]
+        off = u @ v.T
+        gap = np.sum(v**2, axis=1) - 2 * off
+        off -= size
+        off *= np.sqrt((d + 2) / (1 + (d + 2) * size))
+        off *= off
+        gap -= off
     few = min(_TRIED, gap.shape[1])
     near = np.argpartition(gap, few - 1, axis=1)[:, :few]
     order = np.argsort(np.take_along_axis(gap, near, axis=1), axis=1, kind="stable")
