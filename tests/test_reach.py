@@ -57,6 +57,58 @@ def test_programs_find_the_gauge_and_a_feasible_witness(seed, d, extra) -> None:
         assert abs(targets[at] @ witness) > bound
 
 
+@given(seeds, st.integers(1, 6), st.integers(1, 30))
+def test_a_private_column_is_one_more_column_for_its_target_alone(seed, d, extra) -> None:
+    rng = np.random.default_rng(seed)
+    columns = lifted(rng.normal(size=(d + 1 + extra, d)))
+    targets, private = lifted(2 * rng.normal(size=(8, d))), lifted(2 * rng.normal(size=(8, d)))
+    start = np.arange(d + 1)
+    inverse = np.linalg.inv(columns[start].T)
+    solved = programs.solve(
+        targets, np.zeros(8, int), start[None], inverse[None], columns, 1e9, 0.0, private=private
+    )
+    chosen = programs.chosen_columns(solved.basis, columns, private)
+    for at, target in enumerate(targets):
+        exact = gauge(np.vstack([columns, private[at]]), target)
+        assert solved.total[at] == pytest.approx(exact, rel=1e-7)
+        weights = np.linalg.solve(chosen[at].T, target)
+        assert np.abs(weights).sum() == pytest.approx(exact, rel=1e-7)
+
+
+@pytest.mark.parametrize("compiled", [None, compiled_programs()], ids=["numpy", "compiled"])
+def test_items_are_excluded_only_if_the_checker_agrees_and_nearly_always_if_it_would(
+    compiled,
+) -> None:
+    margin, shown_in_all, could_be = 0.5, 0, 0
+    for seed in range(10):
+        rng = np.random.default_rng(seed)
+        X = np.vstack([rng.normal(size=(12, 3)), 3 * rng.normal(size=(60, 3))])
+        tau = np.full(3, 1e-9)
+        log = ProofLog(fingerprint(X), margin, None, tau)
+        closure = Closure(X, margin, tau, log, Kernel(compiled), seed)
+        for item in range(12):
+            closure.ask(item, 0)
+        others, items = np.arange(12, 30), np.arange(30, 72)
+        # Only those that the members do not reach anyway are non-members without contradiction.
+        others = np.setdiff1d(others, closure.reached(0, others))
+        shown, by, columns = closure.shown_outside(0, items, others)
+        log.add_cluster(0)
+        for item in range(1, 12):
+            log.add_answer(0, item, "same")
+        for other in others.tolist():
+            log.add_answer(0, other, "different")
+        for item, other, names in zip(shown.tolist(), by.tolist(), columns, strict=True):
+            log.add_outside(item, 0, other, names)
+        check(X, log.lines())
+        limit = math.sqrt(1 + margin) * (1 - 1e-6)
+        members = lifted(X[:12])
+        for item in items.tolist():
+            with_item = np.vstack([members, lifted(X[[item]])])
+            could_be += any(gauge(with_item, row) <= limit for row in lifted(X[others]))
+        shown_in_all += len(shown)
+    assert 0.8 * could_be <= shown_in_all <= could_be * 1.01 + 1
+
+
 @given(seeds, st.integers(1, 3), st.integers(0, 8))
 def test_squared_gauge_is_the_semidefinite_optimum(seed, d, extra) -> None:
     """max ỹᵀQỹ with x̃ᵀQx̃ ≤ 1 on the members equals gauge² (theory, sections 2 and 5)."""

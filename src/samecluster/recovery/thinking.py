@@ -105,14 +105,17 @@ class Thinking:
         others = others[~np.isin(closure.labels[others], (a, b))]
         if not len(others) or len(members) <= closure.X.shape[1]:
             return False
-        inner, outer = lifted(closure.X[members]), lifted(closure.X[others])
+        inner = lifted(closure.X[members])
         rounding = round_coordinates(inner)
         if rounding is None:
             return False
-        image, away = inner @ rounding[0], np.sum((outer @ rounding[0]) ** 2, axis=1)
+        image = inner @ rounding[0]
+        away = np.sum((lifted(closure.X[others]) @ rounding[0]) ** 2, axis=1)
+        others = others[np.argsort(away, kind="stable")[:_FRONT]]
+        outer = lifted(closure.X[others])
         far = np.argsort(-np.sum(image**2, axis=1), kind="stable")[: inner.shape[1]]
         columns = members[np.union1d(spread_basis(image), far)].tolist()
-        non_members = others[np.argsort(away, kind="stable")[:_NEAREST]].tolist()
+        non_members = others[:_NEAREST].tolist()
         trial = Trial(members, inner, others, outer, 1.0 + self.known.log.margin)
         found = trial.run(columns, non_members, self.compiled)
         if found is None or found.verdict is not Verdict.INFEASIBLE:
