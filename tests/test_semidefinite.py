@@ -21,6 +21,7 @@ from samecluster.geometry.certificates import (
     _is_psd,
     exact_certificate,
     holds_exactly,
+    holds_for_each,
     shown_inside,
     shown_outside,
     widened,
@@ -312,6 +313,8 @@ def test_regions_are_exactly_what_the_certificate_shows(seed, inside) -> None:
     decided = shown(wide, positives, negatives, at, rows)
     assert holds_exactly(wide, positives, negatives, gamma)
     assert (decided | ~narrow).all(), "widening loses nothing"
+    exactly = holds_for_each(wide, positives, negatives, at, rows, inside=inside)
+    assert (exactly == decided).all()
     for row, claimed in zip(rows, decided, strict=True):
         replaced = side.copy()
         replaced[at] = row
