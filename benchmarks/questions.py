@@ -96,7 +96,7 @@ def main() -> None:
         for seed in track(range(case.seeds), case.name, console=console, transient=True):
             instance = case.make(seed)
             counts.append(questions(instance, instance.n_clusters, seed))
-            if seed == 0:
+            if seed == 0 and case.seeds > 1:
                 unknown.append(questions(instance, None, seed))
         mean = float(np.mean(counts))
         mark = "" if mean <= case.goal else "  over"
@@ -104,7 +104,7 @@ def main() -> None:
             case.name,
             f"{case.goal:g}",
             f"{mean:.1f}{mark}",
-            f"{np.mean(unknown):.0f}",
+            f"{np.mean(unknown):.0f}" if unknown else "",
             "" if case.floor is None else str(case.floor),
             "" if case.published is None else f"{case.published:,}",
             f"0-{case.seeds - 1}",

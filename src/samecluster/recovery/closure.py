@@ -14,13 +14,13 @@ from samecluster.geometry import programs
 from samecluster.geometry.kernel import CHUNK, Kernel
 from samecluster.geometry.reach import Members, spread_basis
 from samecluster.proof.log import ProofLog
+from samecluster.recovery.around import Around, likely_reached
 
 __all__ = ["Closure"]
 
 _ROWS = 512
 _SAMPLE = 256
 _FEW = 256
-_TRIED = 3
 _FIRST_LEVEL = {1: 4096, 2: 4096, 3: 4096, 4: 4096, 5: 4096, 6: 4096}
 _LARGE_FIRST_LEVEL = 8192
 _GROWTH = 4
@@ -138,7 +138,7 @@ class Closure:
     def _close_one(self, c: int, points: Array) -> None:
         """Passes over the open points, those deepest in the reach first, until one adds nothing."""
         cluster = self.clusters[c]
-        around = _Around(self.X, points, cluster, self.bound)
+        around = Around(self.X, points, cluster, self.bound)
         while True:
             todo = self._candidates(cluster, around)
             before = cluster.added
@@ -213,7 +213,7 @@ class Closure:
         cluster.keep(points[over], cluster.pi[at[over]], value[over])
         return points[~over]
 
-    def _candidates(self, cluster: Members, around: _Around) -> Array:
+    def _candidates(self, cluster: Members, around: Around) -> Array:
         """Open points that no slab and no kept witness rules out, deepest first."""
         freed = cluster.broken(self.bound)
         freed = freed[np.sort(np.unique(freed, return_index=True)[1])]
@@ -351,7 +351,7 @@ class Closure:
         """
         cluster = self.clusters[c]
         lifted, outer = cluster.lift(self.X[items]), cluster.lift(self.X[others])
-        likely = _likely_reached(lifted[:, :-1], outer[:, :-1], cluster.mean)
+        likely = likely_reached(lifted[:, :-1], outer[:, :-1], cluster.mean)
         found: list[tuple[Array, Array, Array]] = []
         todo = np.arange(len(items))
         for tried in likely.T:
@@ -423,71 +423,6 @@ class Closure:
         cluster = self.clusters[c]
         lifted = cluster.lift(self.X[items])
         return _solve_from(cluster.starts[0], lifted, cluster.columns, 1e30, 0.0).total
-
-
-class _Around:
-    """Open points around a cluster, each with a slab that last ruled it out.
-
-    Slabs only widen while members join, so most points stay ruled out by the same one.
-    """
-
-    def __init__(self, X: Array, points: Array, cluster: Members, bound: float) -> None:
-        self.X, self.points, self.bound = X, points, bound
-        self.own = np.full(len(points), -1, np.int32)
-        self.whitening = None
-        self._lift(cluster)
-
-    def _lift(self, cluster: Members) -> None:
-        self.whitening = cluster.T
-        self.lifted = np.empty((len(self.points), cluster.D), np.float32)
-        for begin in range(0, len(self.points), CHUNK):
-            part = self.points[begin : begin + CHUNK]
-            self.lifted[begin : begin + CHUNK] = cluster.lift(self.X[part])
-
-    def inside(self, cluster: Members, ruled: Array) -> Array:
-        """Points that are not ``ruled`` (n,) and that no slab rules out, deepest first."""
-        if self.whitening is not cluster.T:
-            self._lift(cluster)
-        bound = np.float32(self.bound * (1 + 1e-5))
-        slabs = cluster.slabs()
-        todo = np.flatnonzero(~ruled[self.points])
-        had = self.own[todo] >= 0
-        mine = todo[had]
-        with np.errstate(over="ignore", invalid="ignore"):
-            along = np.einsum("pr,pr->p", self.lifted[mine], slabs[self.own[mine]])
-            held = np.abs(along) > bound
-            todo = np.concatenate([todo[~had], mine[~held]])
-            score = np.zeros(len(todo), np.float32)
-            for begin in range(0, len(todo), 4 * _ROWS):
-                part = todo[begin : begin + 4 * _ROWS]
-                values = np.abs(self.lifted[part] @ slabs.T)
-                at = values.argmax(axis=1)
-                score[begin : begin + 4 * _ROWS] = values[np.arange(len(at)), at]
-                self.own[part] = at
-        inside = score <= bound
-        return np.asarray(self.points[todo[inside][np.argsort(score[inside], kind="stable")]])
-
-
-def _likely_reached(items: Array, others: Array, mean: Array) -> Array:
-    """For each item (m, d) the others (p, d) that it would most likely bring into reach.
-
-    Near in the coordinates in which the cluster, stretched to hold the item, is round.
-    """
-    d = len(mean)
-    # Off the span of a flat cluster numbers overflow; what is not a number comes last.
-    with np.errstate(all="ignore"):
-        u, v = (items - mean).astype(np.float32), (others - mean).astype(np.float32)
-        size = np.sum(u**2, axis=1)[:, None]
-        off = u @ v.T
-        gap = np.sum(v**2, axis=1) - 2 * off
-        off -= size
-        off *= np.sqrt((d + 2) / (1 + (d + 2) * size))
-        off *= off
-        gap -= off
-    few = min(_TRIED, gap.shape[1])
-    near = np.argpartition(gap, few - 1, axis=1)[:, :few]
-    order = np.argsort(np.take_along_axis(gap, near, axis=1), axis=1, kind="stable")
-    return np.asarray(np.take_along_axis(near, order, axis=1))
 
 
 def _solve_from(
