@@ -78,6 +78,20 @@ def verify(
         raise typer.Exit(1)
 
 
+@app.command()
+def margin(
+    data: Annotated[Path, typer.Argument(help="A .csv file with a header line.")],
+    labels: Annotated[str, typer.Option(help="The column that has each row's group.")],
+) -> None:
+    """Look at labelled data: which margin each group has, and which rows break it.
+
+    Example: samecluster margin flowers.csv --labels species
+    """
+    from samecluster.cli.margin import run_margin
+
+    run_margin(data, labels)
+
+
 class Reproducible(enum.StrEnum):
     """What `reproduce` can run."""
 
