@@ -6,7 +6,16 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samecluster import Certify, Question, Recovery, Verdict, clustering_error, recover, start
+from samecluster import (
+    Answer,
+    Certify,
+    Question,
+    Recovery,
+    Verdict,
+    clustering_error,
+    recover,
+    start,
+)
 from samecluster.errors import InvalidInputError, RefutedError
 from samecluster.geometry.kernel import Kernel, compiled_programs
 from samecluster.instances import Instance, make_ellipsoids
@@ -357,3 +366,46 @@ def test_a_margin_that_is_too_large_is_refuted_also_by_thinking() -> None:
             assert same == (answer.verdict is Verdict.SAME)
     assert allowed
     assert 0 <= min(allowed) <= max(allowed) < 0.8
+
+
+def test_answers_given_before_are_used_and_not_asked_again() -> None:
+    made = make_ellipsoids(4000, 3, 4, random_state=6)
+    oracle = LabelOracle(made.labels)
+    whole = certified(made)
+    options: dict[str, Any] = {"n_clusters": 4, "margin": 1.0}
+    again = recover(made.X, oracle, answers=whole.answers, **options, random_state=99)
+    assert again.n_questions == 0, "all follows from the answers, whatever the seed"
+    for part in (3, 7, whole.n_questions - 1):
+        rest = recover(made.X, oracle, answers=whole.answers[:part], **options, random_state=5)
+        assert clustering_error(rest.labels, made.labels) == 0
+        assert rest.answers[:part] == whole.answers[:part]
+        assert rest.n_questions <= whole.n_questions
+        assert rest.proof is not None
+        check(made.X, rest.proof.lines())
+
+
+def test_answers_of_strangers_in_any_order_are_taken_in() -> None:
+    """Answers that no plan asked: chains, merged names, unsure ones, pairs known to differ."""
+    for seed in range(6):
+        made = make_ellipsoids(300, 2, 3, random_state=seed)
+        rng = np.random.default_rng(seed)
+        given = []
+        for _ in range(60):
+            i, j = (int(item) for item in rng.choice(300, size=2, replace=False))
+            verdict = Verdict.of(bool(made.labels[i] == made.labels[j]))
+            given.append(Answer(Question(i, j), Verdict.UNSURE if rng.random() < 0.1 else verdict))
+        found = recover(
+            made.X, LabelOracle(made.labels), n_clusters=None, margin=1.0, answers=given
+        )
+        assert clustering_error(found.labels, made.labels) == 0
+        assert found.proof is not None
+        assert check(made.X, found.proof.lines()).all_different
+
+
+def test_answers_given_before_that_the_margin_forbids_are_refuted() -> None:
+    X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    given = [Answer(Question(0, 2), Verdict.SAME), Answer(Question(0, 1), Verdict.DIFFERENT)]
+    with pytest.raises(RefutedError):
+        start(X, n_clusters=2, margin=1.0, answers=given)
+    with pytest.raises(InvalidInputError, match="does not exist"):
+        start(X, n_clusters=2, margin=1.0, answers=[Answer(Question(0, 9), Verdict.SAME)])

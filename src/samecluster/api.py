@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -19,6 +19,7 @@ from samecluster.oracles.base import as_oracle, checked_answer
 from samecluster.points.array import validated
 from samecluster.questions.drive import drive
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.pair import Answer
 from samecluster.questions.run import Run
 from samecluster.recovery.certify import Certify
 from samecluster.recovery.everything import AskEverything
@@ -56,6 +57,7 @@ def start(
     n_clusters: int | None = None,
     margin: float,
     method: str | Method = "certify",
+    answers: Iterable[Answer] = (),
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> RecoveryRun:
     """Begin a recovery whose questions you answer yourself.
@@ -69,6 +71,8 @@ def start(
         than √(1+γ) times as far from some centre as the points of C
     method : "certify", "recur", "scq-k-means" or "everything", or an object with settings such
         as ``samecluster.Certify(batch=8)``
+    answers : answers given before, such as ``recovery.answers`` of another run on the same rows;
+        they are not asked again, and certify begins with what follows from them
     random_state : seed; the same seed gives the same questions
 
     Examples
@@ -84,13 +88,15 @@ def start(
     300
     """
     points = validated(X)
+    ledger = Ledger(_checked_answers(answers, len(points)))
     problem = Problem(
         X=points,
         n_clusters=_checked_n_clusters(n_clusters, len(points)),
         margin=_checked_margin(margin),
         rng=_generator(random_state),
+        answers=tuple(ledger),
     )
-    return RecoveryRun(_checked_method(method), problem, Ledger())
+    return RecoveryRun(_checked_method(method), problem, ledger)
 
 
 def recover(
@@ -100,6 +106,7 @@ def recover(
     n_clusters: int | None = None,
     margin: float,
     method: str | Method = "certify",
+    answers: Iterable[Answer] = (),
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
 ) -> Recovery:
@@ -124,7 +131,12 @@ def recover(
     points = validated(X)
     answering = as_oracle(oracle, points)
     run = start(
-        points, n_clusters=n_clusters, margin=margin, method=method, random_state=random_state
+        points,
+        n_clusters=n_clusters,
+        margin=margin,
+        method=method,
+        answers=answers,
+        random_state=random_state,
     )
     return drive(
         run,
@@ -173,6 +185,15 @@ def learn_cluster(
     answering = as_oracle(oracle, points)
     plan = plan_cluster(points, int(member), error, failure, _generator(random_state))
     return drive(Run(plan), lambda question: checked_answer(answering, question))
+
+
+def _checked_answers(answers: Iterable[Any], n: int) -> Iterator[Answer]:
+    for answer in answers:
+        if not isinstance(answer, Answer):
+            raise InvalidInputError(f"answers must be Answer objects, got {answer!r}")
+        if max(answer.question.pair) >= n:
+            raise InvalidInputError(f"{answer.question} is about a row that does not exist")
+        yield answer
 
 
 def _checked_n_clusters(n_clusters: Any, n: int) -> int | None:

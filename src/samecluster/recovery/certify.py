@@ -18,7 +18,7 @@ from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.kernel import Kernel, compiled_decisions, compiled_programs
 from samecluster.points.array import unit_scaled
-from samecluster.questions.pair import Question, Verdict
+from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.guide import UNBORN, Guide
 from samecluster.recovery.knowledge import Knowledge
@@ -107,7 +107,7 @@ class _Asking:
             tireless = settings.effort == "thorough"
             self.thinking = Thinking(self.known, self._guess, decisions, tireless, seed)
         self.placing = _PlacingByProof(problem.n_clusters, self.known, self._plausible)
-        self.margin = problem.margin
+        self.margin, self.answers = problem.margin, problem.answers
         self.current: int | None = None
         # What stayed unsure: points without label, and pairs of names that may be one cluster.
         self.aside: set[int] = set()
@@ -120,6 +120,7 @@ class _Asking:
         That two groups differ is left for last: if there are as many as clusters were declared,
         and every point is in one of them, they are the clusters, and no question is needed.
         """
+        self._begin_with(self.answers)
         while True:
             open_ = self._open()
             items = self._spread_items(open_)
@@ -141,6 +142,27 @@ class _Asking:
                 yield from self._go_on(open_)
             else:
                 return self._result()
+
+    def _begin_with(self, answers: Sequence[Answer]) -> None:
+        """Take in answers that were given before, in their order."""
+        placing = self.placing
+        for answer in answers:
+            if answer.verdict is Verdict.UNSURE:
+                continue
+            item, comparator = answer.question.item, answer.question.comparator
+            if comparator not in placing.cluster_of:
+                item, comparator = comparator, item
+            if comparator not in placing.cluster_of:
+                placing.found(comparator)
+            question, cluster = Question(item, comparator), placing.cluster_of[comparator]
+            if item in placing.cluster_of:
+                self._settle_pair(question, answer.verdict)
+                continue
+            self.known.take_answer(question, cluster, answer.verdict)
+            if answer.verdict is Verdict.SAME:
+                placing.add(item, cluster)
+        if placing.cluster_of:
+            self._conclude(list(placing.cluster_of))
 
     def _go_on(self, open_: IntArray) -> Plan[None]:
         """The reach has stalled: think, and ask if that did not help."""

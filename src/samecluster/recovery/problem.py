@@ -12,6 +12,7 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.pair import Answer
 from samecluster.questions.run import Plan
 from samecluster.recovery.result import How, Recovery, Round
 
@@ -26,6 +27,8 @@ class Problem:
     n_clusters: int | None
     margin: float
     rng: np.random.Generator
+    # What was answered before; the ledger knows it too, so no method asks it again.
+    answers: tuple[Answer, ...] = ()
 
     def known_n_clusters(self, method: str) -> int:
         """The number of clusters, for methods that cannot do without."""
