@@ -100,18 +100,28 @@ class SameGraph:
             a, b = answer.question.pair
             self._neighbours.setdefault(a, {}).setdefault(b, []).append(answer)
             self._neighbours.setdefault(b, {}).setdefault(a, []).append(answer)
-            self._join(self._root(a), self._root(b))
+            self._join(self.group(a), self.group(b))
 
     def neighbours(self, item: int) -> Mapping[int, Sequence[Answer]]:
         """The items that answers say are the same as this one, with those answers."""
         return self._neighbours.get(item, {})
 
+    def group(self, item: int) -> int:
+        """An item that stands for all that "same" answers connect with this one."""
+        parent = self._parent
+        root = item
+        while (above := parent.get(root, root)) != root:
+            root = above
+        while item != root:
+            parent[item], item = root, parent[item]
+        return root
+
     def connected(self, a: int, b: int) -> bool:
-        return self._root(a) == self._root(b)
+        return self.group(a) == self.group(b)
 
     def size(self, item: int) -> int:
         """The number of items that "same" answers connect with this one, itself included."""
-        return self._size.get(self._root(item), 1)
+        return self._size.get(self.group(item), 1)
 
     def distances(self, start: int) -> dict[int, int]:
         """The least number of "same" answers from one item to each that is connected with it."""
@@ -126,13 +136,16 @@ class SameGraph:
     def path(self, start: int, goal: int) -> tuple[Answer, ...]:
         """A shortest chain of "same" answers between two connected items.
 
-        Searched from both ends, the smaller front first: around a comparator that was used often
-        that looks at few items.
+        Searched from both ends, always where fewer answers have to be looked at: a comparator
+        that was used often is met and not opened.
         """
+        if start == goal:
+            return ()
         before: tuple[dict[int, int], dict[int, int]] = ({start: start}, {goal: goal})
         fronts = [[start], [goal]]
         while True:
-            side = int(len(fronts[1]) < len(fronts[0]))
+            works = [sum(len(self.neighbours(item)) for item in front) for front in fronts]
+            side = int(works[1] < works[0])
             near, far = before[side], before[1 - side]
             fronts[side] = self._next_front(fronts[side], near)
             meeting = next((item for item in fronts[side] if item in far), None)
@@ -140,6 +153,28 @@ class SameGraph:
                 ahead, back = (_walk(way, meeting) for way in before)
                 items = [*ahead[::-1], *back[1:]]
                 return tuple(self._neighbours[a][b][0] for a, b in pairwise(items))
+
+    def bridges(self, starts: Iterable[int]) -> set[Answer]:
+        """The "same" answers without which the groups of these items fall apart."""
+        above: dict[int, int] = {}
+        depth: dict[int, int] = {}
+        # Each item points to the topmost one that it reaches upward along cycles.
+        top: dict[int, int] = {}
+        for start in starts:
+            if start in depth:
+                continue
+            depth[start], top[start] = 0, start
+            for here in (queue := [start]):
+                for there in self.neighbours(here):
+                    if there not in depth:
+                        depth[there], above[there], top[there] = depth[here] + 1, here, there
+                        queue.append(there)
+            for here in queue:
+                for there, said in self.neighbours(here).items():
+                    in_tree = above.get(there) == here or above.get(here) == there
+                    if here < there and (len(said) > 1 or not in_tree):
+                        _close_cycle(here, there, above, depth, top)
+        return {self._neighbours[item][up][0] for item, up in above.items() if top[item] == item}
 
     def _next_front(self, front: list[int], before: dict[int, int]) -> list[int]:
         reached = []
@@ -149,15 +184,6 @@ class SameGraph:
                     before[there] = here
                     reached.append(there)
         return reached
-
-    def _root(self, item: int) -> int:
-        parent = self._parent
-        root = item
-        while (above := parent.get(root, root)) != root:
-            root = above
-        while item != root:
-            parent[item], item = root, parent[item]
-        return root
 
     def _join(self, a: int, b: int) -> None:
         if a == b:
@@ -175,3 +201,24 @@ def _walk(before: Mapping[int, int], item: int) -> list[int]:
         item = before[item]
         items.append(item)
     return items
+
+
+def _close_cycle(
+    a: int, b: int, above: Mapping[int, int], depth: Mapping[int, int], top: dict[int, int]
+) -> None:
+    """Note that the way in the tree between two items lies on a cycle."""
+    a, b = _topmost(a, top), _topmost(b, top)
+    while a != b:
+        if depth[a] < depth[b]:
+            a, b = b, a
+        top[a] = above[a]
+        a = _topmost(a, top)
+
+
+def _topmost(item: int, top: dict[int, int]) -> int:
+    found = item
+    while top[found] != found:
+        found = top[found]
+    while top[item] != found:
+        top[item], item = found, top[item]
+    return found

@@ -17,23 +17,27 @@ __all__ = ["elsewhere", "halving"]
 
 
 def elsewhere(
-    contradiction: Contradiction, answers: Iterable[Answer], each: int = 1
+    contradiction: Contradiction,
+    answers: Iterable[Answer],
+    each: int = 1,
+    asked: Iterable[Answer] = (),
 ) -> dict[Answer, tuple[Question, ...]]:
     """For each answer of a contradiction, questions that ask the same thing about other items.
 
-    Both items of an answer may be replaced by items that other answers connect with them; the
-    fewest answers away first. Pairs that were asked before, also with "unsure", are left out: the
-    same person would say the same. An answer whose items have no company has no such question;
+    Both items of an answer may be replaced by items that other ``answers`` connect with them; the
+    fewest answers away first. Pairs of ``answers`` and ``asked``, also with "unsure", are left out:
+    the same person would say the same. Rely on answers that fit together, and name the others that
+    were given as ``asked``. An answer whose items have no company has no such question;
     then another person must be asked, or the items be compared with others first.
     """
     said = list(answers)
-    asked = {answer.question for answer in said} | {answer.question for answer in contradiction}
+    closed = {answer.question for answer in (*said, *asked, *contradiction)}
     doubted = set(contradiction)
     graph = SameGraph(answer for answer in said if answer not in doubted)
     items = {item for answer in contradiction for item in answer.question.pair}
     company = _company(graph, items)
     return {
-        answer: tuple(_fresh_pairs(company[i], company[j], asked, each))
+        answer: tuple(_fresh_pairs(company[i], company[j], closed, each))
         for answer in contradiction
         for i, j in [answer.question.pair]
     }

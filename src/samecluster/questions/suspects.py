@@ -2,21 +2,20 @@
 
 Each answer carries a weight: the log-odds of being right, from votes or from a declared error rate.
 An answer is suspect if the contradictions around it would go if it alone were taken back. What
-speaks against it is what would have to be wrong if it were right; an answer that has more against
-it than for it is outvoted. A tie is left open: it takes another answer, asked elsewhere
-(`samecluster.questions.elsewhere`).
+speaks against it is what would have to be wrong if it were right. What follows from all answers
+together is for `samecluster.questions.reconcile`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from samecluster.questions.contradictions import Contradiction, SameGraph, contradictions
 from samecluster.questions.pair import Answer, Verdict
 
-__all__ = ["Resolution", "Suspect", "resolve", "suspects"]
+__all__ = ["Suspect", "Weight", "suspects", "weigh"]
 
 Weight: TypeAlias = Callable[[Answer], float]
 
@@ -46,15 +45,6 @@ class Suspect:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Resolution:
-    """Answers that were outvoted, those that remain, and the contradictions still among them."""
-
-    kept: tuple[Answer, ...]
-    retracted: tuple[Answer, ...]
-    open: tuple[Contradiction, ...]
-
-
 def suspects(answers: Iterable[Answer], weight: Weight | None = None) -> list[Suspect]:
     """Answers whose retraction alone ends contradictions, the most suspect first.
 
@@ -68,12 +58,34 @@ def suspects(answers: Iterable[Answer], weight: Weight | None = None) -> list[Su
     0 and 1 same: resolves 2, weight 1 for and 2 against
     """
     said = list(dict.fromkeys(answers))
-    weights = _weights(said, weight)
-    found = contradictions(said)
-    if not found:
-        return []
+    weights = weigh(said, weight)
     graph = SameGraph(said)
-    bridges = _bridges(graph, {answer.question.item for *_, answer in found})
+    found = contradictions(said)
+    bridges = graph.bridges(answer.question.item for *_, answer in found)
+    in_group: dict[int, float] = {}
+    for *_, answer in found:
+        group = graph.group(answer.question.item)
+        in_group[group] = in_group.get(group, 0.0) + weights[answer]
+    ranked = []
+    for answer, sets in _single_retractions(found, bridges).items():
+        if answer.verdict is Verdict.SAME:
+            against = sum(weights[different] for *_, different in sets)
+        else:
+            others = in_group[graph.group(answer.question.item)] - weights[answer]
+            against = _against_different(sets[0], graph, bridges, weights, others)
+        ranked.append(Suspect(answer, tuple(sets), weights[answer], against))
+    newest = {answer: -number for number, answer in enumerate(said)}
+    return sorted(ranked, key=lambda suspect: (-suspect.gain, newest[suspect.answer]))
+
+
+def weigh(answers: Iterable[Answer], weight: Weight | None) -> dict[Answer, float]:
+    """The weight of each answer. One that its own voters no longer believe weighs nothing."""
+    return {answer: 1.0 if weight is None else max(weight(answer), 0.0) for answer in answers}
+
+
+def _single_retractions(
+    found: Iterable[Contradiction], bridges: Collection[Answer]
+) -> dict[Answer, list[Contradiction]]:
     resolved: dict[Answer, list[Contradiction]] = {}
     for contradiction in found:
         for answer in contradiction[:-1]:
@@ -81,103 +93,35 @@ def suspects(answers: Iterable[Answer], weight: Weight | None = None) -> list[Su
                 resolved.setdefault(answer, []).append(contradiction)
         # Another "different" of that pair, said by somebody else, is a contradiction of its own.
         resolved[contradiction[-1]] = [contradiction]
-    ranked = [
-        Suspect(
-            answer, tuple(sets), weights[answer], _against(answer, sets, graph, bridges, weights)
-        )
-        for answer, sets in resolved.items()
-    ]
-    newest = {answer: -number for number, answer in enumerate(said)}
-    return sorted(ranked, key=lambda suspect: (-suspect.gain, newest[suspect.answer]))
+    return resolved
 
 
-def resolve(answers: Iterable[Answer], weight: Weight | None = None) -> Resolution:
-    """Retract what is outvoted, one answer after the other, until only ties are open."""
-    kept = list(dict.fromkeys(answers))
-    retracted: list[Answer] = []
-    while outvoted := _outvoted(suspects(kept, weight)):
-        kept = [answer for answer in kept if answer not in outvoted]
-        retracted += outvoted
-    return Resolution(tuple(kept), tuple(retracted), tuple(contradictions(kept)))
-
-
-def _weights(answers: Iterable[Answer], weight: Weight | None) -> dict[Answer, float]:
-    # Log-odds below zero, an answer that its own voters no longer believe, weigh nothing.
-    return {answer: 1.0 if weight is None else max(weight(answer), 0.0) for answer in answers}
-
-
-def _against(
-    answer: Answer,
-    sets: Sequence[Contradiction],
+def _against_different(
+    found: Contradiction,
     graph: SameGraph,
     bridges: Collection[Answer],
-    weights: dict[Answer, float],
+    weights: Mapping[Answer, float],
+    others: float,
 ) -> float:
-    if answer.verdict is Verdict.SAME or all(other in bridges for other in sets[0][:-1]):
-        return sum(min(weights[a] for a in found if a != answer) for found in sets)
-    return _flow(graph, *answer.question.pair, weights)
+    """The least weight of "same" answers that would have to be wrong, beyond ``others``.
 
-
-def _outvoted(ranked: Sequence[Suspect]) -> list[Answer]:
-    """Suspects with more against them than for them, and no equal in their contradictions.
-
-    No two of them share a contradiction, so that each is judged as if it were the only one.
+    If these were wrong, the other "different" answers of the group (weight ``others``) might be
+    right at the same time. What is left over speaks against this one alone.
     """
-    best: dict[Contradiction, list[float]] = {}
-    for suspect in ranked:
-        for contradiction in suspect.resolves:
-            best.setdefault(contradiction, []).append(suspect.gain)
-    return [
-        suspect.answer
-        for suspect in ranked
-        if suspect.gain > _ROUNDING
-        and all(_leads(suspect.gain, best[contradiction]) for contradiction in suspect.resolves)
-    ]
+    a, b = found[-1].question.pair
+    if all(answer in bridges for answer in found[:-1]):
+        least = min(weights[answer] for answer in found[:-1])
+    else:
+        around = (
+            sum(weights[answer] for said in graph.neighbours(item).values() for answer in said)
+            for item in (a, b)
+        )
+        # No cut weighs more than all answers about one of the two; often that tells enough.
+        least = _flow(graph, a, b, weights) if min(around) > others else 0.0
+    return max(least - others, 0.0)
 
 
-def _leads(gain: float, gains: Sequence[float]) -> bool:
-    """Whether a gain is the largest, and the only one so large."""
-    return sum(other > gain - _ROUNDING for other in gains) == 1
-
-
-def _bridges(graph: SameGraph, starts: Iterable[int]) -> set[Answer]:
-    """The "same" answers without which the items of these groups fall apart."""
-    parent: dict[int, int] = {}
-    depth: dict[int, int] = {}
-    # Each item points past the part of its way up that lies on a cycle.
-    top: dict[int, int] = {}
-
-    def climb(item: int) -> int:
-        root = item
-        while top[root] != root:
-            root = top[root]
-        while top[item] != root:
-            top[item], item = root, top[item]
-        return root
-
-    for start in starts:
-        if start in depth:
-            continue
-        depth[start], top[start] = 0, start
-        for here in (queue := [start]):
-            for there in graph.neighbours(here):
-                if there not in depth:
-                    depth[there], parent[there], top[there] = depth[here] + 1, here, there
-                    queue.append(there)
-        for here in queue:
-            for there, said in graph.neighbours(here).items():
-                if len(said) == 1 and (parent.get(there) == here or parent.get(here) == there):
-                    continue
-                a, b = climb(here), climb(there)
-                while a != b:
-                    if depth[a] < depth[b]:
-                        a, b = b, a
-                    top[a] = parent[a]
-                    a = climb(a)
-    return {graph.neighbours(item)[above][0] for item, above in parent.items() if top[item] == item}
-
-
-def _flow(graph: SameGraph, start: int, goal: int, weights: dict[Answer, float]) -> float:
+def _flow(graph: SameGraph, start: int, goal: int, weights: Mapping[Answer, float]) -> float:
     """The least weight of "same" answers that separates two items (maximum flow)."""
     room: dict[tuple[int, int], float] = {}
 

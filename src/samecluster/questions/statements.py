@@ -1,30 +1,29 @@
 """All that was said, also what contradicts: list, retract, rebuild.
 
-A ledger refuses an answer that contradicts earlier ones, and forgets what it refused. A testimony
-keeps every answer beside a ledger of those that fit together, says at once when one does not fit,
-and can take any of them back.
+A ledger refuses an answer that contradicts earlier ones, and forgets what it refused. Here every
+answer is kept, beside a ledger of those that fit together.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 
-from samecluster.errors import ContradictionError, ProtocolError
+from samecluster.errors import ProtocolError
 from samecluster.questions.contradictions import Contradiction, SameGraph
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Verdict
 
-__all__ = ["Testimony"]
+__all__ = ["Statements"]
 
 
-class Testimony:
+class Statements:
     """Every answer, a ledger of those that fit together, and the contradictions of the others.
 
     ``ledger`` always holds what an earlier answer did not contradict. It is built anew, and is
     another object, after an answer was retracted.
 
     >>> from samecluster.questions.pair import Question
-    >>> said = Testimony()
+    >>> said = Statements()
     >>> for i, j, verdict in [(0, 1, "same"), (1, 2, "same"), (0, 2, "different")]:
     ...     found = said.add(Answer(Question(i, j), Verdict(verdict)))
     >>> print("; ".join(map(str, found)))
@@ -64,13 +63,14 @@ class Testimony:
         if answer in self._said:
             return self._refused.get(answer, ())
         self._said[answer] = None
-        try:
+        # Asking first spares the ledger the search for its own, longer witness.
+        implied = self.ledger.implied(answer.question)
+        if answer.verdict is Verdict.UNSURE or implied in (None, answer.verdict):
             self.ledger.record(answer)
-        except ContradictionError:
-            self._refused[answer] = self._smallest(answer)
-            return self._refused[answer]
-        self._fitting.add(answer)
-        return ()
+            self._fitting.add(answer)
+            return ()
+        self._refused[answer] = self._smallest(answer)
+        return self._refused[answer]
 
     def retract(self, *answers: Answer) -> None:
         """Take answers back, and build the ledger anew from the others in their order."""
@@ -103,6 +103,4 @@ class Testimony:
                     total[other] = (near[one] + far[two], one, two)
         best = min(total, key=lambda other: total[other][0])
         _, one, two = total[best]
-        ahead = graph.path(one, a) if one != a else ()
-        back = graph.path(b, two) if two != b else ()
-        return (*ahead, answer, *back, best)
+        return (*graph.path(one, a), answer, *graph.path(b, two), best)
