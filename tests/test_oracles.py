@@ -67,7 +67,7 @@ def test_noise_does_not_depend_on_what_was_asked_before(unit) -> None:
     labels = np.arange(40) % 3
     questions = [Question(i, j) for i in range(40) for j in range(i)]
     forward = NoisyOracle(LabelOracle(labels), 0.3, unit, random_state=5)
-    backward = NoisyOracle(LabelOracle(labels), 0.3, unit, random_state=np.int64(5))
+    backward = NoisyOracle(LabelOracle(labels), 0.3, unit, random_state=5)
     answers = {question: forward.answer(question) for question in questions}
     assert all(backward.answer(question) is answers[question] for question in questions[::-1])
 

@@ -10,21 +10,17 @@ such exchange is as good; otherwise it takes another answer, asked elsewhere
 
 from __future__ import annotations
 
-import heapq
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
 
 from samecluster.questions.contradictions import Contradiction, SameGraph
+from samecluster.questions.grouping import Signed, joined, move_and_join, signed_weights
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.statements import Statements
 from samecluster.questions.suspects import Weight, weigh
 
 __all__ = ["Resolution", "resolve"]
-
-# For each item the items it was compared with: the weight for "same" less that for "different".
-_Signed: TypeAlias = dict[int, dict[int, float]]
 
 _ROUNDING = 1e-9
 
@@ -96,15 +92,15 @@ def _outvoted_and_aside(
         for question, net in nets.items()
         if abs(net) > _ROUNDING
     }
-    wrong = _wrong(facts, _signed(nets))
+    wrong = _wrong(facts, signed_weights(nets))
     rivals = _as_light(facts, _instead_of_each(facts, wrong))
     doubtful = {fact.question for pair in rivals.items() for fact in pair}
     ledger = Ledger(fact for fact in facts if fact not in wrong)
-    for question, net in nets.items():
-        if abs(net) <= _ROUNDING and ledger.implied(question) is None:
+    for answer in answers:
+        if answer.verdict is not Verdict.UNSURE and ledger.implied(answer.question) is None:
             # As much for "same" as for "different", and nothing else speaks to it.
-            doubtful.add(question)
-            ledger.record(Answer(question, Verdict.SAME))
+            doubtful.add(answer.question)
+            ledger.record(answer)
     gone = {
         answer
         for answer in answers
@@ -115,11 +111,11 @@ def _outvoted_and_aside(
     return gone - aside, aside
 
 
-def _wrong(facts: Mapping[Answer, float], signed: _Signed) -> set[Answer]:
+def _wrong(facts: Mapping[Answer, float], signed: Signed) -> set[Answer]:
     """Facts that are wrong in the best grouping that was found."""
-    starts = [_together(signed, facts, _refused(facts)), _joined(signed)]
+    starts = [_together(signed, facts, _refused(facts)), joined(signed)]
     for groups in starts:
-        _move_and_join(signed, groups)
+        move_and_join(signed, groups)
     best = min(starts, key=lambda groups: _total(facts, _against(groups, facts)))
     return _improved(signed, best, facts)
 
@@ -226,13 +222,11 @@ def _instead(
     return instead or set()
 
 
-def _improved(
-    signed: _Signed, groups: dict[int, int], facts: Mapping[Answer, float]
-) -> set[Answer]:
+def _improved(signed: Signed, groups: dict[int, int], facts: Mapping[Answer, float]) -> set[Answer]:
     """The facts that are wrong after all that helps was done to a grouping."""
     least = set(facts)
     while True:
-        _move_and_join(signed, groups)
+        move_and_join(signed, groups)
         wrong = _against(groups, facts)
         _exchange(facts, wrong)
         if _total(facts, wrong) >= _total(facts, least) - _ROUNDING:
@@ -247,71 +241,3 @@ def _together(
     """A group number for each item, by the facts that are not wrong."""
     graph = SameGraph(fact for fact in facts if fact not in wrong)
     return {item: graph.group(item) for item in items}
-
-
-def _signed(nets: Mapping[Question, float]) -> _Signed:
-    signed: _Signed = {}
-    for question, net in nets.items():
-        a, b = question.pair
-        signed.setdefault(a, {})[b] = net
-        signed.setdefault(b, {})[a] = net
-    return signed
-
-
-def _move_and_join(signed: _Signed, groups: dict[int, int]) -> None:
-    """Move single items and join whole groups while that leaves less wrong, in place."""
-    again = True
-    while again:
-        _move(signed, groups)
-        between: _Signed = {}
-        for a, row in signed.items():
-            for b, net in row.items():
-                if groups[a] != groups[b]:
-                    sums = between.setdefault(groups[a], {})
-                    sums[groups[b]] = sums.get(groups[b], 0.0) + net
-        merged = _joined(between)
-        again = any(number != group for group, number in merged.items())
-        for item, group in groups.items():
-            groups[item] = merged.get(group, group)
-
-
-def _joined(signed: _Signed) -> dict[int, int]:
-    """Join the two groups with the largest sum between them until no sum is above zero."""
-    rows = {item: dict(row) for item, row in signed.items()}
-    groups = {item: item for item in rows}
-    members = {item: [item] for item in rows}
-    heap = [(-net, a, b) for a, row in rows.items() for b, net in row.items() if a < b and net > 0]
-    heapq.heapify(heap)
-    while heap:
-        net, a, b = heapq.heappop(heap)
-        if a not in rows or rows[a].get(b) != -net:
-            continue
-        keep, drop = (a, b) if len(rows[a]) >= len(rows[b]) else (b, a)
-        for item in members[drop]:
-            groups[item] = keep
-        members[keep] += members.pop(drop)
-        for other, sum_ in rows.pop(drop).items():
-            del rows[other][drop]
-            if other != keep:
-                total = rows[keep].get(other, 0.0) + sum_
-                rows[keep][other] = rows[other][keep] = total
-                if total > _ROUNDING:
-                    heapq.heappush(heap, (-total, min(keep, other), max(keep, other)))
-    return groups
-
-
-def _move(signed: _Signed, groups: dict[int, int]) -> None:
-    """Move single items to where more speaks for them, in place."""
-    unused = max((*groups, *groups.values()), default=0) + 1
-    again = True
-    while again:
-        again = False
-        for item, row in signed.items():
-            sums: dict[int, float] = {unused: 0.0, groups[item]: 0.0}
-            for other, net in row.items():
-                sums[groups[other]] = sums.get(groups[other], 0.0) + net
-            best = max(sums, key=sums.__getitem__)
-            if sums[best] > sums[groups[item]] + _ROUNDING:
-                groups[item] = best
-                unused += best == unused
-                again = True
