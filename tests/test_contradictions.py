@@ -400,7 +400,7 @@ def settled_as_they_come(seed: int, p: float) -> tuple[bool, int, int]:
 
 def test_one_persons_errors_per_pair_are_found_by_asking_elsewhere() -> None:
     runs = [settled_as_they_come(seed, 0.05) for seed in range(20)]
-    # 50 of 60 seeds end right; the others hold a wrong answer that nothing contradicts.
+    # 50 of 60 seeds end right; in the others wrong answers agree, and outvote a right one or none.
     assert sum(right for right, _, _ in runs) >= 14
 
 
