@@ -53,6 +53,25 @@ def test_errors_per_item_hit_all_comparisons_of_that_item() -> None:
     assert (wrong == expected).all()
 
 
+@pytest.mark.parametrize("unit", ["pair", "item"])
+def test_two_people_err_independently_of_each_other(unit) -> None:
+    one, two = flips(0.2, unit, seed=1), flips(0.2, unit, seed=2)
+    both = (one & two).sum() / 2
+    expected = one.mean() * two.mean() * 120 * 119 / 2
+    # Errors per item come in blocks, so that their overlap scatters more.
+    assert abs(both - expected) < (5 if unit == "pair" else 25) * np.sqrt(expected)
+
+
+@pytest.mark.parametrize("unit", ["pair", "item"])
+def test_noise_does_not_depend_on_what_was_asked_before(unit) -> None:
+    labels = np.arange(40) % 3
+    questions = [Question(i, j) for i in range(40) for j in range(i)]
+    forward = NoisyOracle(LabelOracle(labels), 0.3, unit, random_state=5)
+    backward = NoisyOracle(LabelOracle(labels), 0.3, unit, random_state=5)
+    answers = {question: forward.answer(question) for question in questions}
+    assert all(backward.answer(question) is answers[question] for question in questions[::-1])
+
+
 def test_unsure_stays_unsure_under_noise() -> None:
     shy = FunctionOracle(lambda i, j: Verdict.UNSURE)
     assert NoisyOracle(shy, 0.9).answer(Question(0, 1)) is Verdict.UNSURE
@@ -73,3 +92,5 @@ def test_impossible_noise_is_refused() -> None:
         NoisyOracle(LabelOracle([0]), 1.0)
     with pytest.raises(InvalidInputError, match="unit is"):
         NoisyOracle(LabelOracle([0]), 0.1, "day")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="random_state must be a whole number"):
+        NoisyOracle(LabelOracle([0]), 0.1, random_state=np.random.default_rng(0))  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Who answers: simulated labels, functions, and noise over any of them.
+"""Who answers: simulated labels, functions, noise over any of them, and panels of several people.
 
 An oracle has one method that matters, ``answer(question) -> Verdict``. Write your own by
 subclassing `Oracle`; wrap a plain function with `FunctionOracle` or `RowOracle`.
@@ -11,6 +11,8 @@ from samecluster.oracles.comparisons import ComparisonOracle
 from samecluster.oracles.functions import FunctionOracle, RowOracle
 from samecluster.oracles.labels import LabelOracle
 from samecluster.oracles.noisy import NoisyOracle
+from samecluster.oracles.outcome import Outcome, Person
+from samecluster.oracles.panel import Panel
 
 __all__ = [
     "ComparisonOracle",
@@ -18,6 +20,9 @@ __all__ = [
     "LabelOracle",
     "NoisyOracle",
     "Oracle",
+    "Outcome",
+    "Panel",
+    "Person",
     "RowOracle",
     "as_oracle",
 ]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import Literal
 
+import numpy as np
+
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.base import Oracle
@@ -23,7 +25,8 @@ class NoisyOracle(Oracle):
     unit : "pair" flips each pair on its own: another comparator gives a fresh draw. "item"
         misjudges whole items: every comparison with a misjudged item is flipped (twice, that is
         not at all, between two of them), and only somebody else can tell.
-    random_state : seed
+    random_state : a whole number: the person. Two oracles of one number err alike, two of
+        different numbers independently, whatever they are asked and in whatever order.
 
     Examples
     --------
@@ -44,10 +47,13 @@ class NoisyOracle(Oracle):
             raise InvalidInputError(f"p must be from 0 to below 1, got {p}")
         if unit not in ("pair", "item"):
             raise InvalidInputError(f'unit is "pair" or "item", got {unit!r}')
+        if not isinstance(random_state, int | np.integer):
+            # A generator would be spent in the order of the questions.
+            raise InvalidInputError(f"random_state must be a whole number, got {random_state!r}")
         self._oracle = oracle
         self._p = p
         self._unit = unit
-        self._seed = random_state
+        self._seed = int(random_state)
 
     def __repr__(self) -> str:
         return f"NoisyOracle({self._oracle!r}, p={self._p}, unit={self._unit!r})"
