@@ -24,6 +24,9 @@ _FEW = 256
 _FIRST_LEVEL = {1: 4096, 2: 4096, 3: 4096, 4: 4096, 5: 4096, 6: 4096}
 _LARGE_FIRST_LEVEL = 8192
 _GROWTH = 4
+# Off the span of a thin cluster single precision overflows. What is not a number is never taken
+# for small: such points are not accepted, or are decided in double precision and rationals.
+_QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 class Closure:
@@ -66,6 +69,7 @@ class Closure:
             sizes.append(len(self.X) if bigger * 2 > len(self.X) else bigger)
         return sizes
 
+    @_QUIET
     def ask(self, point: int, cluster: int) -> None:
         """The answers put a point into a cluster (a new one if the number is new)."""
         self.labels[point] = cluster
@@ -77,6 +81,7 @@ class Closure:
         else:
             self.clusters[cluster].ask(point)
 
+    @_QUIET
     def merge(self, kept: int, gone: int) -> None:
         """Two names turned out to be one cluster: the first one stays."""
         self.alive.remove(gone)
@@ -86,6 +91,7 @@ class Closure:
         cluster.append(np.setdiff1d(other.members, cluster.members))
         cluster.whiten()
 
+    @_QUIET
     def close(self, level: int) -> None:
         """Close a level: sweep each cluster, nearest points first, until nothing is added."""
         for c in self.alive:
@@ -94,6 +100,7 @@ class Closure:
                 self._close_one(c, self._open(level))
                 self.closed_at[c] = (level, self.clusters[c].added)
 
+    @_QUIET
     def climb(self, level: int) -> None:
         """First time at a level: every open point is tested against its nearest cluster, then
         what is left against all. A cluster that closed the level below just sweeps; one that
@@ -325,6 +332,7 @@ class Closure:
             np.maximum(np.abs(value), np.float32(self.bound * (1 + 1e-5))),
         )
 
+    @_QUIET
     def reached_with(self, item: int, c: int, others: Array) -> tuple[int, Array] | None:
         """One of the others that the cluster would reach if the item were a member.
 
@@ -343,6 +351,7 @@ class Closure:
         names = np.append(cluster.ids, item)
         return int(others[shown[0]]), names[solved.basis[shown[0]]]
 
+    @_QUIET
     def shown_outside(self, c: int, items: Array, others: Array) -> tuple[Array, Array, Array]:
         """Which of many items cannot be members, since that would bring a non-member into reach.
 
@@ -382,17 +391,20 @@ class Closure:
         shown, by, columns = (np.concatenate(part) for part in zip(*found, strict=True))
         return shown, by, columns
 
+    @_QUIET
     def join(self, c: int, points: Array) -> None:
         """Points that are known to be in a cluster otherwise than by its reach."""
         self.labels[points] = c
         self._learn_all(c, points)
 
+    @_QUIET
     def refine(self, factor: int) -> None:
         """More columns for each cluster: a small margin needs them."""
         for c in self.alive:
             self.clusters[c].refine(factor)
             self._learn_all(c, np.flatnonzero(self.labels == c))
 
+    @_QUIET
     def reached(self, c: int, items: Array) -> Array:
         """Those of the items that the cluster reaches now, whatever their label."""
         cluster = self.clusters[c]
@@ -413,11 +425,13 @@ class Closure:
         offset = cluster.lift(self.X[[item]])[0, :-1] - cluster.mean
         return float(np.linalg.norm(offset)) / max(cluster.radius, 1e-300)
 
+    @_QUIET
     def nearest(self, items: Array) -> Array:
         """The cluster in whose own coordinates each item is most central."""
         alive = [self.clusters[c] for c in self.alive]
         return np.array(self.alive)[self.kernel.nearest_cluster(self.X, items, alive)]
 
+    @_QUIET
     def gauges(self, c: int, items: Array) -> Array:
         """The gauge of each item against a cluster's columns, in double precision."""
         cluster = self.clusters[c]
