@@ -69,9 +69,7 @@ def test_answers_one_by_one_give_what_all_at_once_give(seed, kind, m) -> None:
     assert np.allclose(one_by_one.variance, at_once.variance, atol=1e-5)
     assert np.allclose(one_by_one.ahead, at_once.ahead, atol=1e-5)
     everything = np.arange(40)
-    assert np.allclose(
-        one_by_one.covariance(everything), at_once.covariance(everything), atol=1e-5
-    )
+    assert np.allclose(one_by_one.covariance(everything), at_once.covariance(everything), atol=1e-5)
     kernel = similarity.between(everything)
     weights = np.linalg.solve(kernel[np.ix_(asked, asked)] + NOISE * np.eye(m), np.eye(3)[groups])
     assert np.allclose(at_once.mean, kernel[:, asked] @ weights, atol=1e-4)
@@ -132,7 +130,9 @@ def test_columns_in_unlike_units_are_brought_to_one_spread() -> None:
 def test_columns_of_one_unit_keep_their_proportions() -> None:
     X = np.random.default_rng(0).normal(size=(50, 3)) * [1, 2, 3]
     found = features(X, all_of(X))
-    assert np.allclose(cdist(found, found) * cdist(X, X)[0, 1] / cdist(found, found)[0, 1], cdist(X, X))
+    assert np.allclose(
+        cdist(found, found) * cdist(X, X)[0, 1] / cdist(found, found)[0, 1], cdist(X, X)
+    )
 
 
 @pytest.mark.parametrize("shape", [(30, 200), (200, 80), (2, 1)])

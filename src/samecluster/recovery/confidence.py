@@ -10,7 +10,7 @@ from samecluster._typing import FloatArray, IntArray
 
 __all__ = ["CLOUD_SHARPNESS", "SHARPNESS", "Confidence"]
 
-SHARPNESS = 12.0
+SHARPNESS = 8.0
 """The usual sharpness for scores from 0 to 1."""
 CLOUD_SHARPNESS = 0.5
 """The usual sharpness for log likelihoods, whose clouds are never quite Gaussian."""

@@ -34,6 +34,7 @@ _GRAPH = 0.005
 _CLOUDS = 0.01
 _WORTH_HEARING = 0.05
 _BEYOND_DOUBT = 0.999
+_STEERING_SHARPNESS = 12.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,6 +82,7 @@ class Predictor:
         self._chance_table: FloatArray | None = None
         self._next_look = float(_FIRST_LOOK)
         self._turn = 0
+        self._misfits: set[int] = set()
 
     @property
     def model(self) -> str:
@@ -163,7 +165,9 @@ class Predictor:
     def _chances(self) -> FloatArray:
         """(m, k) probabilities for the core; of two opinions the mean."""
         if self._chance_table is None:
-            found = self._trusted(self._model.mean, self._model.ahead, SHARPNESS)
+            # With few answers all scores are small, and what counts is their proportion.
+            usual = SHARPNESS / max(float(self._model.mean.max(axis=1).mean()), 0.1)
+            found = self._trusted(self._model.mean, self._model.ahead, usual)
             if self._by_clouds:
                 scores = self._cloud_scores()
                 clouds = self._trusted(scores, scores[self._model.asked], CLOUD_SHARPNESS)
@@ -176,12 +180,14 @@ class Predictor:
 
         For the regression that is what it said just before each answer, not what it says with an
         answer left out: points are asked about where it is in doubt, and the doubt is then gone.
+        Misfits do not count: they were picked for another reason than their score, and are wrong
+        more often than others of the same score.
         """
         truth = self._model.targets.argmax(axis=1)
+        fair = np.array([at not in self._misfits for at in self._model.asked], dtype=np.bool_)
         # Nobody can foretell the first member of a group.
-        _, first = np.unique(truth, return_index=True)
-        later = np.setdiff1d(np.arange(len(truth)), first)
-        return Confidence.fitted(untold[later], truth[later], usual).probabilities(scores)
+        fair[np.unique(truth, return_index=True)[1]] = False
+        return Confidence.fitted(untold[fair], truth[fair], usual).probabilities(scores)
 
     def _labels(self) -> IntArray:
         """(m,) the likeliest group of each point of the core by the regression, as column."""
@@ -213,7 +219,11 @@ class Predictor:
             return int(self.core[self._most_spread(candidates)])
         self._turn += 1
         at = self._worst_fit(candidates) if self._turn % 2 == 0 else None
-        return int(self.core[self._most_telling(candidates, open_) if at is None else at])
+        if at is None:
+            at = self._most_telling(candidates, open_)
+        else:
+            self._misfits.add(at)
+        return int(self.core[at])
 
     def _most_spread(self, candidates: IntArray) -> int:
         count = min(_START_CANDIDATES, 2 * len(candidates) // 3 + 1)
@@ -223,7 +233,7 @@ class Predictor:
     def _most_telling(self, candidates: IntArray, open_: BoolArray) -> int:
         two = np.partition(self._model.mean[candidates], -2, axis=1)[:, -2:]
         close = candidates[np.argsort(two[:, 1] - two[:, 0], kind="stable")[:_CANDIDATES]]
-        chances = Confidence(SHARPNESS, 0.0).probabilities(self._model.mean)
+        chances = Confidence(_STEERING_SHARPNESS, 0.0).probabilities(self._model.mean)
         doubt = np.where(open_, 1.0 - chances.max(axis=1), 0.0)
         return int(close[self._model.gain(close, doubt).argmax()])
 

@@ -123,6 +123,8 @@ def graph_similarity(points: FloatArray) -> Array:
     as near differs from place to place.
     """
     n = len(points)
+    if n == 1:
+        return np.ones((1, 1), dtype=np.float32)
     numbers, squares = nearest(points, points, min(_NEIGHBOURS, n - 1), own=True)
     local = np.sqrt(squares[:, -1])
     # More than ten copies of a point have no distance of their own.
