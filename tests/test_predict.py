@@ -61,8 +61,11 @@ def test_digits_are_nearly_right_after_few_questions() -> None:
 
 def test_ellipsoids_of_a_narrow_margin_are_found() -> None:
     made = make_ellipsoids(1000, 3, 5, margin=0.05, random_state=0)
-    found = recover(made.X, LabelOracle(made.labels), margin=1.0, method=Predict(40))
-    assert clustering_error(found.labels, made.labels) == 0
+    for seed in range(3):
+        found = recover(
+            made.X, LabelOracle(made.labels), margin=1.0, method=Predict(60), random_state=seed
+        )
+        assert clustering_error(found.labels, made.labels) == 0
 
 
 @pytest.mark.parametrize("name", ["iris", "wine"])
@@ -107,7 +110,7 @@ def test_probabilities_say_what_is_asked_and_what_is_not() -> None:
 def test_probabilities_are_calibrated() -> None:
     """On points that were not asked, over six data sets and five budgets.
 
-    Stated in docs/prediction.md: pooled, the share of right labels is within 0.08 of the mean
+    Stated in docs/prediction.md: pooled, the share of right labels is within 0.1 of the mean
     probability in every band of it, and within 0.02 over all.
     """
     chances, right = [], []
@@ -129,7 +132,7 @@ def test_probabilities_are_calibrated() -> None:
     for low, high in [(0.0, 0.6), (0.6, 0.8), (0.8, 0.95), (0.95, 1.0)]:
         band = (p >= low) & (p < high)
         assert np.count_nonzero(band) > 300
-        assert abs(p[band].mean() - hit[band].mean()) < 0.08
+        assert abs(p[band].mean() - hit[band].mean()) < 0.1
 
 
 def _right(found, truth) -> np.ndarray:
