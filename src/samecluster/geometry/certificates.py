@@ -133,8 +133,7 @@ def holds_for_each(
     place = at + (len(certificate.lam) if inside else 0)
     count = len(weights)
     every, signed = _in_integers(
-        np.vstack([positives, negatives, rows]),
-        np.append(weights, np.ones(len(rows))),
+        np.vstack([positives, negatives, rows]), np.append(weights, np.ones(len(rows))),
         np.append(signs, np.zeros(len(rows), dtype=np.int64)),
     )
     weight = signed[place]

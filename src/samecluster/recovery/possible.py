@@ -93,7 +93,9 @@ class Possible:
             room = np.log(least / (self.limit * self.largest)) + 1e-6
             as_member, as_other = np.log(lengths / self.largest), np.log(least / lengths)
         depth = np.clip(np.where(inside[:, None], as_member, as_other) / room, 0.0, 2.0)
-        other = np.where(inside[:, None], self.allowed(lengths, False), self.allowed(lengths, True))
+        other = np.where(
+            inside[:, None], self.allowed(lengths, False), self.allowed(lengths, True)
+        )
         return np.asarray(depth), np.asarray(other)
 
     # -- the complete test -----------------------------------------------------------------------
@@ -107,9 +109,7 @@ class Possible:
         own = self._rows(np.array([item]))
         members, others = self._working_sets()
         trial = Trial(self.columns, self.inner, self.front, self.outer, self.limit)
-        found = trial.run(
-            members, others, self.compiled, **{"inside" if inside else "outside": own}
-        )
+        found = trial.run(members, others, self.compiled, **{"inside" if inside else "outside": own})
         self.tests += trial.tests
         if found is None:
             return np.zeros(0, dtype=np.int64)
