@@ -53,6 +53,7 @@ class Labelling:
         n = len(problem.X)
         self.labels: IntArray = np.full(n, -1, dtype=np.int64)
         self.how: npt.NDArray[np.int8] = np.zeros(n, dtype=np.int8)
+        self.probability: FloatArray | None = None
         self._round_of: npt.NDArray[np.int32] = np.full(n, -1, dtype=np.int32)
         self._rounds: list[Round] = []
         self._problem = problem
@@ -106,4 +107,5 @@ class Labelling:
             margin=self._problem.margin,
             n_clusters=self._problem.n_clusters,
             proof=proof,
+            probability=None if self.probability is None else self.probability.copy(),
         )

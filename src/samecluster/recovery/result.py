@@ -59,6 +59,8 @@ class Recovery:
     points : (n, d) the data
     method, margin, n_clusters : what it ran with
     proof : the log that proves the labels, where the method writes one
+    probability : (n,) probability that each label is right, where the method predicts; 1.0 for
+        asked ones
     """
 
     labels: IntArray
@@ -72,6 +74,7 @@ class Recovery:
     margin: float
     n_clusters: int | None
     proof: ProofLog | None = None
+    probability: FloatArray | None = None
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
