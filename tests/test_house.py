@@ -116,6 +116,7 @@ def test_public_names_are_pinned() -> None:
         "ClusterMargin",
         "How",
         "LearnedCluster",
+        "Predict",
         "Question",
         "Recovery",
         "RecoveryRun",

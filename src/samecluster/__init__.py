@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from samecluster.recovery.everything import AskEverything
     from samecluster.recovery.kmeans import ScqKMeans
     from samecluster.recovery.pac import LearnedCluster
+    from samecluster.recovery.predict import Predict
     from samecluster.recovery.recur import Recur
     from samecluster.recovery.result import How, Recovery, Round
 
@@ -32,6 +33,7 @@ _HOME = {
     "ClusterMargin": "geometry.margin",
     "How": "recovery.result",
     "LearnedCluster": "recovery.pac",
+    "Predict": "recovery.predict",
     "Question": "questions.pair",
     "Recovery": "recovery.result",
     "RecoveryRun": "api",
@@ -55,6 +57,7 @@ __all__ = [
     "ClusterMargin",
     "How",
     "LearnedCluster",
+    "Predict",
     "Question",
     "Recovery",
     "RecoveryRun",

@@ -25,6 +25,7 @@ from samecluster.recovery.certify import Certify
 from samecluster.recovery.everything import AskEverything
 from samecluster.recovery.kmeans import ScqKMeans
 from samecluster.recovery.pac import LearnedCluster, plan_cluster
+from samecluster.recovery.predict import Predict
 from samecluster.recovery.problem import Labelling, Method, Problem
 from samecluster.recovery.recur import Recur
 from samecluster.recovery.result import Recovery
@@ -36,6 +37,7 @@ METHODS: dict[str, Callable[[], Method]] = {
     "recur": Recur,
     "scq-k-means": ScqKMeans,
     "everything": AskEverything,
+    "predict": Predict,
 }
 
 
@@ -69,8 +71,8 @@ def start(
         "scq-k-means"). Where it is given, labels may rest on it.
     margin : γ > 0: every cluster C has an ellipsoidal distance in which each other point is more
         than √(1+γ) times as far from some centre as the points of C
-    method : "certify", "recur", "scq-k-means" or "everything", or an object with settings such
-        as ``samecluster.Certify(batch=8)``
+    method : "certify", "recur", "scq-k-means", "everything" or "predict", or an object with
+        settings such as ``samecluster.Certify(batch=8)``
     answers : answers given before, such as ``recovery.answers`` of another run on the same rows;
         they are not asked again, and certify begins with what follows from them
     random_state : seed; the same seed gives the same questions
