@@ -117,7 +117,11 @@ X2 = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.5]])
         (X2, {"margin": np.inf}, "above 0 and finite"),
         (X2, {"margin": np.nan}, "above 0 and finite"),
         (X2, {"margin": "auto?"}, "margin must be a number"),
-        (X2, {"method": "magic"}, "'certify', 'recur', 'scq-k-means', 'everything', 'predict', got 'magic'"),
+        (
+            X2,
+            {"method": "magic"},
+            "'certify', 'recur', 'scq-k-means', 'everything', 'predict', got 'magic'",
+        ),
         (X2, {"method": 3}, "name or an object such as Recur"),
         (X2, {"method": Recur}, "name or an object such as Recur"),
         (X2, {"random_state": "seed"}, "random_state must be"),
