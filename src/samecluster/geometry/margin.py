@@ -23,7 +23,7 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError, SolverError
 from samecluster.geometry import tolerance
 
-__all__ = ["ClusterMargin", "margin_of", "true_margin"]
+__all__ = ["ClusterMargin", "margin_of", "true_margin", "worst"]
 
 _UNIT = 2.0**-53
 _SMALLEST = 2.0**-1000  # far above what a sum of products can lose by underflow
@@ -223,7 +223,7 @@ def _separate(inner: FloatArray, outer: FloatArray) -> FloatArray:
         on = np.sum((inner @ Q) * inner, axis=1)
         off = np.sum((outer @ Q) * outer, axis=1) / shares
         found.append((float(off.min() / on.max()), Q))
-        new = _worst(on - 1.0, inside, batch), _worst(1.0 - off / rho, outside, batch)
+        new = worst(on - 1.0, inside, batch, _GAP), worst(1.0 - off / rho, outside, batch, _GAP)
         # A ρ of 1 on some points shows that the cluster has no margin.
         if rho * norms.min() <= 1.0 + _GAP or not len(new[0]) + len(new[1]):
             break
@@ -233,11 +233,11 @@ def _separate(inner: FloatArray, outer: FloatArray) -> FloatArray:
     return max(found, key=lambda pair: pair[0])[1]
 
 
-def _worst(excess: FloatArray, known: IntArray, batch: int) -> IntArray:
-    """At most ``batch`` points with the largest positive excess that are not known."""
+def worst(excess: FloatArray, known: IntArray, batch: int, least: float) -> IntArray:
+    """At most ``batch`` points with the largest excess above ``least`` that are not known."""
     excess[known] = 0.0
-    worst = np.argsort(-excess)[:batch]
-    return worst[excess[worst] > _GAP]
+    largest = np.argsort(-excess)[:batch]
+    return largest[excess[largest] > least]
 
 
 def _solve(inner: FloatArray, outer: FloatArray, shares: FloatArray) -> tuple[FloatArray, float]:

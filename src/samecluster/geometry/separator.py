@@ -24,6 +24,7 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.geometry import tolerance
 from samecluster.geometry.ellipsoid import Ellipsoid
 from samecluster.geometry.enclosing import Enclosing, enclosing_ellipsoid
+from samecluster.geometry.margin import worst
 
 __all__ = ["Separator", "low_stretch_separator"]
 
@@ -189,18 +190,14 @@ def _largest_alpha(
             return None
         excess = np.sum((inner @ Q) * inner, axis=1) - 1.0
         missing = 1.0 - np.sum((outer @ Q) * outer, axis=1) / limits
-        new = _worst(excess, inside, batch), _worst(missing, outside, batch)
+        new = (
+            worst(excess, inside, batch, _VIOLATED),
+            worst(missing, outside, batch, _VIOLATED),
+        )
         if not len(new[0]) + len(new[1]):
             break
         inside, outside = np.append(inside, new[0]), np.append(outside, new[1])
     return Q
-
-
-def _worst(excess: FloatArray, known: IntArray, batch: int) -> IntArray:
-    """At most ``batch`` points with the largest positive excess that are not known."""
-    excess[known] = 0.0
-    worst = np.argsort(-excess)[:batch]
-    return worst[excess[worst] > _VIOLATED]
 
 
 def _solve(inner: FloatArray, outer: FloatArray, limits: FloatArray) -> FloatArray | None:

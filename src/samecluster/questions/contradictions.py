@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import TypeAlias
 
+from samecluster.questions.ledger import root_of
 from samecluster.questions.pair import Answer, Verdict
 
 __all__ = ["Contradiction", "SameGraph", "contradictions", "every_contradiction"]
@@ -108,13 +109,7 @@ class SameGraph:
 
     def group(self, item: int) -> int:
         """An item that stands for all that "same" answers connect with this one."""
-        parent = self._parent
-        root = item
-        while (above := parent.get(root, root)) != root:
-            root = above
-        while item != root:
-            parent[item], item = root, parent[item]
-        return root
+        return root_of(self._parent, item)
 
     def connected(self, a: int, b: int) -> bool:
         return self.group(a) == self.group(b)

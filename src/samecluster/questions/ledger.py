@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from samecluster.errors import ContradictionError
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["Ledger"]
+__all__ = ["Ledger", "root_of"]
 
 
 class Ledger:
@@ -99,13 +99,7 @@ class Ledger:
         return (*self._path(a, near), edge, *self._path(far, b))
 
     def _root(self, item: int) -> int:
-        parent = self._parent
-        root = item
-        while (above := parent.get(root, root)) != root:
-            root = above
-        while item != root:
-            parent[item], item = root, parent[item]
-        return root
+        return root_of(self._parent, item)
 
     def _join(self, answer: Answer) -> None:
         a, b = answer.question.item, answer.question.comparator
@@ -138,3 +132,13 @@ class Ledger:
             goal, answer = step
             path.append(answer)
         return path[::-1]
+
+
+def root_of(parent: dict[int, int], item: int) -> int:
+    """The root of an item in a union-find forest; the way there is made short."""
+    root = item
+    while (above := parent.get(root, root)) != root:
+        root = above
+    while item != root:
+        parent[item], item = root, parent[item]
+    return root

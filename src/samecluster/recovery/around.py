@@ -1,6 +1,7 @@
 """What lies around a cluster: which points may be in its reach, and which may come into it.
 
-Guesses and cheap bounds that spare gauge programs; nothing here proves a label.
+Guesses and cheap bounds that spare gauge programs; nothing here proves a label. `Closure`, which
+calls it, says what becomes of numbers that overflow: what is not a number is not small.
 """
 
 from __future__ import annotations
@@ -45,17 +46,16 @@ class Around:
         todo = np.flatnonzero(~ruled[self.points])
         had = self.own[todo] >= 0
         mine = todo[had]
-        with np.errstate(over="ignore", invalid="ignore"):
-            along = np.einsum("pr,pr->p", self.lifted[mine], slabs[self.own[mine]])
-            held = np.abs(along) > bound
-            todo = np.concatenate([todo[~had], mine[~held]])
-            score = np.zeros(len(todo), np.float32)
-            for begin in range(0, len(todo), _ROWS):
-                part = todo[begin : begin + _ROWS]
-                values = np.abs(self.lifted[part] @ slabs.T)
-                at = values.argmax(axis=1)
-                score[begin : begin + _ROWS] = values[np.arange(len(at)), at]
-                self.own[part] = at
+        along = np.einsum("pr,pr->p", self.lifted[mine], slabs[self.own[mine]])
+        held = np.abs(along) > bound
+        todo = np.concatenate([todo[~had], mine[~held]])
+        score = np.zeros(len(todo), np.float32)
+        for begin in range(0, len(todo), _ROWS):
+            part = todo[begin : begin + _ROWS]
+            values = np.abs(self.lifted[part] @ slabs.T)
+            at = values.argmax(axis=1)
+            score[begin : begin + _ROWS] = values[np.arange(len(at)), at]
+            self.own[part] = at
         inside = score <= bound
         return np.asarray(self.points[todo[inside][np.argsort(score[inside], kind="stable")]])
 
@@ -66,16 +66,14 @@ def likely_reached(items: Array, others: Array, mean: Array) -> Array:
     Near in the coordinates in which the cluster, stretched to hold the item, is round.
     """
     d = len(mean)
-    # Off the span of a flat cluster numbers overflow; what is not a number comes last.
-    with np.errstate(all="ignore"):
-        u, v = (items - mean).astype(np.float32), (others - mean).astype(np.float32)
-        size = np.sum(u**2, axis=1)[:, None]
-        off = u @ v.T
-        gap = np.sum(v**2, axis=1) - 2 * off
-        off -= size
-        off *= np.sqrt((d + 2) / (1 + (d + 2) * size))
-        off *= off
-        gap -= off
+    u, v = (items - mean).astype(np.float32), (others - mean).astype(np.float32)
+    size = np.sum(u**2, axis=1)[:, None]
+    off = u @ v.T
+    gap = np.sum(v**2, axis=1) - 2 * off
+    off -= size
+    off *= np.sqrt((d + 2) / (1 + (d + 2) * size))
+    off *= off
+    gap -= off
     few = min(_TRIED, gap.shape[1])
     near = np.argpartition(gap, few - 1, axis=1)[:, :few]
     order = np.argsort(np.take_along_axis(gap, near, axis=1), axis=1, kind="stable")

@@ -24,7 +24,7 @@ from samecluster.geometry.reach import spread_basis
 from samecluster.geometry.semidefinite import Decision, Verdict, decide
 from samecluster.recovery.knowledge import Knowledge
 
-__all__ = ["Possible"]
+__all__ = ["Possible", "Trial", "lifted", "weighted"]
 
 _MOST_MEMBERS = 10_000
 _ROUNDS = 25
@@ -51,17 +51,15 @@ class Possible:
         # Members and non-members that mattered in earlier tests: most likely they will again.
         self._members: list[int] = []
         self._others: list[int] = []
-        self.tests = 0
 
     def refresh(self, front: IntArray) -> None:
         """Take in what is known now, with the non-members ``front``; drop what is not possible."""
         columns = np.flatnonzero(self.known.closure.labels == self.cluster)
         if len(columns) > _MOST_MEMBERS:
             columns = self.known.closure.clusters[self.cluster].members
-        self.columns, self.inner = columns, self._rows(columns)
-        self.front, self.outer = front, self._rows(front)
-        self.largest = self.lengths(self.inner).max(axis=0, initial=0.0)
-        self.least = self.lengths(self.outer).min(axis=0, initial=np.inf)
+        self.trial = Trial(columns, self._rows(columns), front, self._rows(front), self.limit)
+        self.largest = self.lengths(self.trial.inner).max(axis=0, initial=0.0)
+        self.least = self.lengths(self.trial.outer).min(axis=0, initial=np.inf)
         self.keep(self.least > self.limit * self.largest * _ROOM)
 
     def keep(self, which: Array) -> None:
@@ -106,37 +104,35 @@ class Possible:
         """
         own = self._rows(np.array([item]))
         members, others = self._working_sets()
-        trial = Trial(self.columns, self.inner, self.front, self.outer, self.limit)
-        found = trial.run(
+        found = self.trial.run(
             members, others, self.compiled, **{"inside" if inside else "outside": own}
         )
-        self.tests += trial.tests
         if found is None:
             return np.zeros(0, dtype=np.int64)
         if found.verdict is Verdict.INFEASIBLE:
             self._remember(found, members, others, 1e-4)
-            return self._conclude(found, trial, members, others, item, inside, region)
+            return self._conclude(found, members, others, item, inside, region)
         self._remember(found, members, others, 1e-2)
         self.factors = np.concatenate([self.factors, found.factor[None]])
-        self.largest = np.append(self.largest, _squares(self.inner, found.factor).max())
-        least = _squares(self.outer, found.factor).min(initial=np.inf)
+        self.largest = np.append(self.largest, _squares(self.trial.inner, found.factor).max())
+        least = _squares(self.trial.outer, found.factor).min(initial=np.inf)
         self.least = np.append(self.least, least)
         return None
 
     def _working_sets(self) -> tuple[list[int], list[int]]:
         """Members and non-members to begin with, of those taken in when it was refreshed."""
-        members = _present(self._members, self.columns)[-_BUSY:]
-        others = _present(self._others, self.front)[-_BUSY:]
+        members = _present(self._members, self.trial.columns)[-_BUSY:]
+        others = _present(self._others, self.trial.front)[-_BUSY:]
         cluster = self.known.closure.clusters[self.cluster]
         if len(members) < 2 * cluster.D:
             real = cluster.columns[cluster.D - 1 :]
             far = np.argsort(-np.sum((real[:, :-1] - cluster.mean) ** 2, axis=1))[: cluster.D]
             some = cluster.members[np.append(spread_basis(real), far)]
-            members += _missing(some[np.isin(some, self.columns)], members)
-        if len(others) < _NEAREST and len(self.front):
-            z = cluster.lift(self.known.closure.X[self.front])[:, :-1] - cluster.mean
+            members += _missing(some[np.isin(some, self.trial.columns)], members)
+        if len(others) < _NEAREST and len(self.trial.front):
+            z = cluster.lift(self.known.closure.X[self.trial.front])[:, :-1] - cluster.mean
             near = np.argsort(np.sum(z**2, axis=1))[:_NEAREST]
-            others += _missing(self.front[near], others)
+            others += _missing(self.trial.front[near], others)
         return members, others
 
     def _remember(
@@ -153,7 +149,6 @@ class Possible:
     def _conclude(
         self,
         found: Decision,
-        trial: Trial,
         members: list[int],
         others: list[int],
         item: int,
@@ -161,7 +156,7 @@ class Possible:
         region: IntArray,
     ) -> IntArray:
         """The items that the certificate shows to be outside (inside), logged and known."""
-        P, N = trial.rows
+        P, N = self.trial.rows
         certificate = exact_certificate(found.lam, found.mu, P, N, self.known.log.margin)
         at = len(members) if inside else len(others)
         if certificate is None:
@@ -205,7 +200,6 @@ class Trial:
         self.limit = limit
         self.place_in = {int(name): at for at, name in enumerate(columns)}
         self.place_out = {int(name): at for at, name in enumerate(front)}
-        self.tests = 0
 
     def run(
         self,
@@ -228,7 +222,6 @@ class Trial:
             self.rows = P, N
             if not len(N):
                 return None
-            self.tests += 1
             found = decide(P, N, self.limit, polish=_POLISH, compiled=compiled)
             if found.verdict is not Verdict.FEASIBLE:
                 return found if found.verdict is Verdict.INFEASIBLE else None
