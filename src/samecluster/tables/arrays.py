@@ -36,12 +36,14 @@ def parse_npz(data: bytes, source: str) -> Table:
                 prefix = "x" if name.startswith("arr_") or name in ("X", "x") else name
                 columns += _columns(array, f"{source}, array {name!r}", prefix)
     _check_lengths(columns, source)
-    return Table(source, columns, is_matrix=matrices == 1 and len(archive.files) == 1)
+    return Table(
+        source, columns, format="array", is_matrix=matrices == 1 and len(archive.files) == 1
+    )
 
 
 def table_of_array(array: Array, source: str) -> Table:
     """A matrix (n, d) as a table whose columns are all features."""
-    return Table(source, _columns(array, source, "x"), is_matrix=True)
+    return Table(source, _columns(array, source, "x"), format="array", is_matrix=True)
 
 
 def _columns(array: Array, source: str, prefix: str) -> list[TypedColumn]:

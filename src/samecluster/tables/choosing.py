@@ -241,7 +241,7 @@ def _first(missing: BoolArray) -> int:
 def _text(column: Column) -> str:
     kinds = len(set(column.texts))
     if kinds == len(column):
-        return "text, all different: an identifier?"
+        return f"text, all different: --id {column.name} or --text {column.name} would use it"
     if kinds <= _FEW_CATEGORIES:
         return f"text of {kinds} kinds: --categories {column.name} would use it"
     return f"text of {kinds:,} kinds: --text {column.name} would use it"

@@ -37,7 +37,7 @@ def parse_delimited(data: bytes, source: str, asked: Asked) -> Table:
     if len(set(names)) < len(names):
         raise InvalidInputError(_named_twice(names, source))
     columns = [TextColumn(name, cells, at, dialect) for at, name in enumerate(names)]
-    return Table(source, columns, dialect=dialect, lines=lines, origin=header)
+    return Table(source, columns, format="csv", dialect=dialect, lines=lines, origin=header)
 
 
 class _CutCells:

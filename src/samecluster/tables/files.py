@@ -14,10 +14,10 @@ from samecluster.tables.jsonlines import parse_json_lines
 from samecluster.tables.parquet import parse_parquet
 from samecluster.tables.table import Table
 
-__all__ = ["STDIN", "read_table"]
+__all__ = ["IMAGE_SIZE", "STDIN", "read_table"]
 
 STDIN = "-"
-_PIXELS = 32
+IMAGE_SIZE = 32
 
 Parser = Callable[[bytes, str], Table]
 _PARSERS: dict[str, Parser] = {
@@ -41,7 +41,9 @@ _ADVICE = {
 }
 
 
-def read_table(path: str | Path, asked: Asked | None = None, *, image_size: int = _PIXELS) -> Table:
+def read_table(
+    path: str | Path, asked: Asked | None = None, *, image_size: int | None = IMAGE_SIZE
+) -> Table:
     """The table in a file, in a folder of images, or (path ``-``) in a CSV from standard input.
 
     The format goes by the end of the name: .parquet, .jsonl, .npy, .npz; anything else is text

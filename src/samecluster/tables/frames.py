@@ -53,7 +53,7 @@ def _framed(frame: Any, source: str) -> Table:
                 f"{source}: column {column.name!r} has {len(column)} rows and "
                 f"{columns[0].name!r} has {len(columns[0])}; all need the same number"
             )
-    return Table(source, columns)
+    return Table(source, columns, format="frame")
 
 
 def _values(column: Any) -> Any:

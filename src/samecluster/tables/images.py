@@ -17,8 +17,8 @@ from samecluster.tables.table import Table
 __all__ = ["ADVICE", "is_image_folder", "read_images"]
 
 ADVICE = (
-    "Pixels tell drawings, scans and aligned pictures apart. For photographs, vectors from an image "
-    "model (embeddings) are far better: --vectors FILE."
+    "Pixels tell drawings, scans and aligned pictures apart. For photographs, vectors from an "
+    "image model (embeddings) are far better: --vectors FILE."
 )
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp")
 _GRAY = ("1", "L", "LA", "I", "I;16")
@@ -26,7 +26,7 @@ _GRAY = ("1", "L", "LA", "I", "I;16")
 
 def is_image_folder(table: Table) -> bool:
     """The table was made of a folder of images."""
-    return isinstance(table.origin, Path)
+    return table.format == "images"
 
 
 def read_images(folder: Path, size: int | None) -> Table:
@@ -49,7 +49,14 @@ def read_images(folder: Path, size: int | None) -> Table:
     contents = [_content(file) for file in files]
     blocks = {} if size is None else {"pixels": _pixels(files, size)}
     columns = [TypedColumn("name", names), TypedColumn("content", contents)]
-    return Table(folder.name, columns, blocks=blocks, incidental=frozenset({"name"}), origin=folder)
+    return Table(
+        folder.name,
+        columns,
+        format="images",
+        blocks=blocks,
+        incidental=frozenset({"name"}),
+        origin=folder,
+    )
 
 
 def _content(file: Path) -> str:

@@ -31,9 +31,8 @@ def parse_json_lines(data: bytes, source: str) -> Table:
         raise InvalidInputError(f"{source}: the objects have no keys, so there are no columns")
     columns = [TypedColumn(name, [found.get(name) for found in objects]) for name in names]
     dialect = Dialect(encoding=encoding, byte_order_mark=mark)
-    return Table(
-        source, columns, dialect=dialect, lines=np.array(numbers, dtype=np.int64), origin=kept
-    )
+    lines = np.array(numbers, dtype=np.int64)
+    return Table(source, columns, format="jsonl", dialect=dialect, lines=lines, origin=kept)
 
 
 def _object(line: str, place: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What is known already: labels in a column, and pairs in a file. Whether it agrees is not asked."""
+"""What is known already: labels in a column, pairs in a file. Whether it agrees is not asked."""
 
 from __future__ import annotations
 

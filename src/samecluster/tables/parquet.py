@@ -40,7 +40,7 @@ def parse_parquet(data: bytes, source: str) -> Table:
         TypedColumn(name, _values(pa, column))
         for name, column in zip(found.column_names, found.columns, strict=True)
     ]
-    return Table(source, columns, origin=found)
+    return Table(source, columns, format="parquet", origin=found)
 
 
 def _values(pa: Any, column: Any) -> Any:

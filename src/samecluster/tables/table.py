@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -12,7 +12,9 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.columns import Column
 from samecluster.tables.dialect import Dialect
 
-__all__ = ["Table"]
+__all__ = ["Format", "Table"]
+
+Format: TypeAlias = Literal["csv", "jsonl", "parquet", "array", "frame", "images"]
 
 _MOST_NAMES = 12
 
@@ -24,6 +26,7 @@ class Table:
     ----------
     source : what messages call the table, as a rule the file's name.
     columns : the columns in order.
+    format : what the table was read from.
     dialect : how the text file is written, if it is one.
     lines : for text files, the line that each row begins on, counted from 1.
     blocks : matrices (n, ...) of features that are no columns, such as vectors or pixels.
@@ -37,6 +40,7 @@ class Table:
         source: str,
         columns: Sequence[Column],
         *,
+        format: Format,
         dialect: Dialect | None = None,
         lines: IntArray | None = None,
         blocks: Mapping[str, FloatArray] | None = None,
@@ -47,6 +51,7 @@ class Table:
     ) -> None:
         self.source = source
         self.columns = {column.name: column for column in columns}
+        self.format = format
         self.dialect = dialect
         self.lines = lines
         self.blocks = dict(blocks or {})
@@ -104,6 +109,7 @@ class Table:
         return Table(
             self.source,
             list(self.columns.values()),
+            format=self.format,
             dialect=self.dialect,
             lines=self.lines,
             blocks=blocks,
