@@ -39,7 +39,7 @@ def as_table(data: Any, source: str = "data") -> Table:
 
 
 def _framed(frame: Any, source: str) -> Table:
-    names = list(frame if isinstance(frame, Mapping) else frame.columns)
+    names = list(frame if isinstance(frame, Mapping) else _names(frame))
     texts = [str(name) for name in names]
     if len(set(texts)) < len(texts):
         twice = next(name for at, name in enumerate(texts) if name in texts[:at])
@@ -56,6 +56,10 @@ def _framed(frame: Any, source: str) -> Table:
     return Table(source, columns, format="frame")
 
 
+def _names(frame: Any) -> Any:
+    return frame.column_names if hasattr(frame, "column_names") else frame.columns
+
+
 def _values(column: Any) -> Any:
     """Numbers as an array, anything else as a list of Python objects."""
     array = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
@@ -63,4 +67,7 @@ def _values(column: Any) -> Any:
         raise InvalidInputError(f"a column must be one-dimensional, got shape {array.shape}")
     if array.dtype.kind in "fiu":
         return array
-    return column.to_list() if hasattr(column, "to_list") else list(column)
+    for listing in ("to_list", "to_pylist"):
+        if hasattr(column, listing):
+            return getattr(column, listing)()
+    return list(column)

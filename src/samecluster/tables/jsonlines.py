@@ -48,7 +48,17 @@ def _object(line: str, place: str) -> dict[str, Any]:
         raise InvalidInputError(
             f'{place}: an object such as {{"x": 1.5}} is needed, got {type(found).__name__}'
         )
+    if "\\u" in line and not _is_text(found):
+        raise InvalidInputError(f"{place}: half of a character (a lone surrogate) in a text")
     return found
+
+
+def _is_text(found: dict[str, Any]) -> bool:
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -5,13 +5,15 @@ given about an item must find it again in a file that was sorted, moved or saved
 program.
 
 The canonical form of a row: for each column (in the order of their names) the name and the cell.
-A cell that is a number counts as that number, so `1.50` and `1.5` are the same, and a row means
-the same in CSV, Parquet and JSON; any other cell counts as its text without space around it.
+A cell that is a number counts as that number (a whole one that no float holds, as its digits), so
+`1.50` and `1.5` are the same, and a row means the same in CSV, Parquet and JSON; any other cell
+counts as its text without space around it.
 """
 
 from __future__ import annotations
 
 import hashlib
+import math
 import struct
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -134,9 +136,19 @@ def _cells_of(column: Column) -> list[bytes]:
         return [_text(text) for text in texts]
     known = zip(numbers.values.tolist(), numbers.missing.tolist(), texts, strict=True)
     return [
-        _NONE if none else _number(value) if abs(value) < _EXACT_WHOLE else _text(text)
-        for value, none, text in known  # the value of odd text is NaN, which is not below
+        _NONE if none else _number(value) if _says_all(value, text) else _text(text)
+        for value, none, text in known
     ]
+
+
+def _says_all(value: float, text: str) -> bool:
+    """The float is all that the text says: it is a number, and no whole one cut short."""
+    if abs(value) < _EXACT_WHOLE:
+        return True
+    if math.isnan(value):
+        return False
+    digits = text.lstrip("+-")
+    return not digits.isdecimal() or (len(digits) < 400 and int(value) == int(text))
 
 
 def _number(value: float) -> bytes:
