@@ -57,7 +57,11 @@ def test_keys_are_equal_exactly_if_the_rows_are(rows) -> None:
 
 
 def test_a_row_is_the_same_in_every_format(tmp_path) -> None:
-    values = {"x": [1.5, 2.0, -0.0, 1e300], "n": [1, 2**60, 3, 2**60 + 1], "t": ["a", "b ", None, "c"]}
+    values = {
+        "x": [1.5, 2.0, -0.0, 1e300],
+        "n": [1, 2**60, 3, 2**60 + 1],
+        "t": ["a", "b ", None, "c"],
+    }
     pq.write_table(pa.table(values), tmp_path / "data.parquet")
     rows = [dict(zip(values, row, strict=True)) for row in zip(*values.values(), strict=True)]
     (tmp_path / "data.jsonl").write_text("\n".join(map(json.dumps, rows)))

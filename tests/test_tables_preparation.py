@@ -185,7 +185,7 @@ def test_missing_values_are_an_error_or_are_left_out() -> None:
     table = parsed("x,y\n1,2\n,3\n4,5\n6,NA\n7,8\n")
     with pytest.raises(
         InvalidInputError,
-        match=r"data.csv, line 3, column 'x': no value; 2 rows have missing values \(lines 3 and 5\)",
+        match=r"line 3, column 'x': no value; 2 rows have missing values \(lines 3 and 5\)",
     ):
         Preparation.fit(table)
     preparation = Preparation.fit(table, Wanted(drop_missing=True))

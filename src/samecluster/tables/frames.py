@@ -62,6 +62,8 @@ def _names(frame: Any) -> Any:
 
 def _values(column: Any) -> Any:
     """Numbers as an array, anything else as a list of Python objects."""
+    if isinstance(column, list | tuple) and not all(isinstance(v, int | float) for v in column):
+        return list(column)
     array = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
     if array.ndim != 1:
         raise InvalidInputError(f"a column must be one-dimensional, got shape {array.shape}")

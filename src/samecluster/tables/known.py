@@ -40,7 +40,8 @@ def read_labels(table: Table, column: str) -> list[KnownLabel]:
     """
     found = table.column(column)
     known = zip(found.texts, found.missing.tolist(), strict=True)
-    return [KnownLabel(row, text.strip()) for row, (text, none) in enumerate(known) if not none]
+    labels = [(row, text.strip()) for row, (text, none) in enumerate(known) if not none]
+    return [KnownLabel(row, label) for row, label in labels if label]
 
 
 def read_pairs(
@@ -48,8 +49,8 @@ def read_pairs(
 ) -> list[KnownPair]:
     """Pairs of items from a file: two ids and `same` or `different` a line.
 
-    ``keys`` are the ids of the rows (`item_keys` with an id column). A first line that has no
-    verdict is a header.
+    ``keys`` are the ids of the rows (`item_keys` with an id column). A first line of a text
+    file that has neither an id nor a verdict is a header.
     """
     asked = asked or Asked()
     headless = Asked(asked.separator, asked.decimal, asked.encoding, asked.missing, header=False)
@@ -64,8 +65,8 @@ def read_pairs(
     pairs = []
     for row, (one, other, word) in enumerate(zip(first, second, third, strict=True)):
         verdict = _VERDICTS.get(word.strip().lower())
-        if verdict is None and row == 0 and table.dialect is not None:
-            continue
+        if verdict is None and row == 0 and table.format == "csv" and one.strip() not in place:
+            continue  # the header
         if verdict is None:
             raise InvalidInputError(
                 f"{table.place(row)}, cell 3: 'same' or 'different' is needed, got {word!r}"
