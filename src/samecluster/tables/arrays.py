@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import zipfile
 from typing import Any
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
 from samecluster.tables.columns import TypedColumn
+from samecluster.tables.reasons import reason_of
 from samecluster.tables.table import Table
 
 __all__ = ["parse_npy", "parse_npz", "table_of_array"]
@@ -79,7 +79,7 @@ def _loaded(data: bytes, source: str) -> Any:
         raise InvalidInputError(f"{source} is empty")
     try:
         loaded = np.load(io.BytesIO(data), allow_pickle=False)
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile) as error:
+    except Exception as error:  # the header is Python text: a damaged one can raise anything
         raise InvalidInputError(_unreadable(source, error)) from None
     if source.lower().endswith(".npz") != isinstance(loaded, np.lib.npyio.NpzFile):
         raise InvalidInputError(f"{source} is not what its name says; rename it to .npy or .npz")
@@ -89,7 +89,7 @@ def _loaded(data: bytes, source: str) -> Any:
 def _member(archive: Any, name: str, source: str) -> Array:
     try:
         return np.asarray(archive[name])
-    except (ValueError, OSError, EOFError, zipfile.BadZipFile, KeyError) as error:
+    except Exception as error:  # as in _loaded
         raise InvalidInputError(_unreadable(f"{source}, array {name!r}", error)) from None
 
 
@@ -99,5 +99,4 @@ def _unreadable(source: str, error: Exception) -> str:
             f"{source} holds Python objects, which can run programs and are not read; "
             "save an array of numbers"
         )
-    reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-    return f"{source} is no NumPy file, or is cut short: {reason}"
+    return f"{source} is no NumPy file, or is cut short: {reason_of(error)}"

@@ -94,15 +94,15 @@ class Choice:
     @cached_property
     def problems(self) -> tuple[str, ...]:
         """All that keeps the table from being used, a line each."""
+        source = self.table.source
+        if len(self.table) < 2:
+            return (f"{source} has only 1 row; at least 2 are needed",)
         found = list(self.faults)
         n_missing = int(np.count_nonzero(self.missing))
         if n_missing and not self.wanted.drop_missing:
             found.append(missing_values(self.table, self.columns, self.missing))
-        left = len(self.table) - n_missing
-        if left < 2:
-            lacking = f" without missing values ({n_missing} have some)" if n_missing else ""
-            rows = "1 row" if left == 1 else f"{left} rows"
-            found.append(f"{self.table.source} has only {rows}{lacking}; at least 2 are needed")
+        elif len(self.table) - n_missing < 2:
+            found.append(f"{source}: fewer than 2 rows are without missing values")
         return tuple(found)
 
 
@@ -276,14 +276,6 @@ def _infinite(table: Table, column: Column) -> list[str]:
 
 
 def _nothing_to_use(table: Table, uses: list[ColumnUse]) -> str:
-    dialect = table.dialect
-    only = uses[0].name if len(uses) == 1 else ""
-    other = next((s for s in ",;\t|" if s in only), None)
-    if dialect is not None and other is not None:
-        return (
-            f"{table.source}, line 1: one column only, {_shown(only)}, with separator "
-            f"{dialect.separator!r}; name the right one with --sep {other!r}"
-        )
     why = "; ".join(f"{use.name!r}: {use.why}" for use in uses[:4])
     more = f"; and {len(uses) - 4:,} more" if len(uses) > 4 else ""
     return (

@@ -13,7 +13,14 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.columns import TextColumn
-from samecluster.tables.dialect import Asked, Dialect, decoded, number_pattern, sniffed_dialect
+from samecluster.tables.dialect import (
+    SEPARATORS,
+    Asked,
+    Dialect,
+    decoded,
+    number_pattern,
+    sniffed_dialect,
+)
 from samecluster.tables.table import Table
 
 __all__ = ["parse_delimited"]
@@ -32,6 +39,12 @@ def parse_delimited(data: bytes, source: str, asked: Asked) -> Table:
     if not len(lines):
         raise InvalidInputError(
             f"{source} has no rows: a header line and at least one row are needed"
+        )
+    other = _better_separator(header, cells, dialect, asked) if cells.width == 1 else None
+    if other is not None:
+        raise InvalidInputError(
+            f"{source}, line 1: with separator {dialect.separator!r} there is one column only; "
+            f"the separator seems to be {other!r}"
         )
     names = _names(header, cells.width)
     if len(set(names)) < len(names):
@@ -148,6 +161,18 @@ def _quoted(text: str, source: str, dialect: Dialect) -> Cut:
             raise InvalidInputError(_ragged(source, line, width, len(row)))
     header = rows.pop(0) if dialect.header else None
     return header, _CutCells(rows, width), np.array(lines[-len(rows) :] if rows else [], np.int64)
+
+
+def _better_separator(
+    header: list[str] | None, cells: _CutCells | _PlainCells, dialect: Dialect, asked: Asked
+) -> str | None:
+    """A separator that every line has equally often, though it was not the one asked for."""
+    lines = [*(header or ()), *cells.column(0)[:_SAMPLE_ROWS]]
+    for other in SEPARATORS:
+        counts = {line.count(other) for line in lines}
+        if other not in (dialect.separator, asked.decimal) and len(counts) == 1 and 0 not in counts:
+            return other
+    return None
 
 
 def _ragged(source: str, line: int, expected: int, found: int) -> str:

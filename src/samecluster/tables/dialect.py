@@ -15,14 +15,23 @@ from dataclasses import dataclass
 
 from samecluster.errors import InvalidInputError
 
-__all__ = ["MISSING", "Asked", "Dialect", "decoded", "number_pattern", "sniffed_dialect"]
+__all__ = [
+    "MISSING",
+    "SEPARATORS",
+    "Asked",
+    "Dialect",
+    "decoded",
+    "number_pattern",
+    "sniffed_dialect",
+]
 
 MISSING = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "?")
 """Cells that stand for "no value" unless others are named. A blank cell always does."""
 
-_SEPARATORS = ("\t", ";", "|", ",")
+SEPARATORS = ("\t", ";", "|", ",")
 _SAMPLE_CHARACTERS = 100_000
 _SAMPLE_RECORDS = 200
+_LONGEST_NAME = 60
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     # The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
@@ -128,7 +137,8 @@ def _undecodable(data: bytes, source: str, encoding: str, error: UnicodeDecodeEr
     separator = sniffed_dialect(text, Asked()).separator
     header = text.split("\n", 1)[0].rstrip("\r").split(separator)
     cell = text.count(separator, begin, error.start)
-    column = f", column {header[cell]!r}" if cell < len(header) else ""
+    is_named = begin and cell < len(header) and len(header[cell]) <= _LONGEST_NAME
+    column = f", column {header[cell]!r}" if is_named else f", cell {cell + 1}"
     return (
         f"{source}, line {text.count(chr(10), 0, begin) + 1}{column}: byte "
         f"0x{data[error.start]:02X} is no {encoding}; name the encoding, such as --encoding cp1252"
@@ -139,7 +149,7 @@ def sniffed_dialect(
     text: str, asked: Asked, encoding: str = "utf-8", mark: bool = False
 ) -> Dialect:
     """The dialect of a text, with all that was asked for taken as it is."""
-    records = {s: _first_records(text, s) for s in _SEPARATORS}
+    records = {s: _first_records(text, s) for s in SEPARATORS}
     separator = asked.separator or _separator(records, asked.decimal)
     if separator not in records:
         records[separator] = _first_records(text, separator)
@@ -187,7 +197,7 @@ def _separator(records: dict[str, list[list[str]]], decimal: str | None) -> str:
 
     The comma comes last because it may be the decimal mark: `1,5;2,5` has as many commas a line.
     """
-    allowed = [s for s in _SEPARATORS if s != decimal]
+    allowed = [s for s in SEPARATORS if s != decimal]
     for separator in allowed:
         widths = {len(record) for record in records[separator]}
         if len(widths) == 1 and widths.pop() > 1:

@@ -12,6 +12,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.arrays import table_of_array
 from samecluster.tables.columns import TypedColumn
 from samecluster.tables.files import read_table
+from samecluster.tables.reasons import reason_of
 from samecluster.tables.table import Table
 
 __all__ = ["as_table"]
@@ -34,7 +35,9 @@ def as_table(data: Any, source: str = "data") -> Table:
     try:
         array = np.asarray(data)
     except ValueError as error:
-        raise InvalidInputError(f"{source}: rows of one length are needed ({error})") from None
+        raise InvalidInputError(
+            f"{source}: rows of one length are needed ({reason_of(error)})"
+        ) from None
     return table_of_array(array, source)
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.columns import TypedColumn
+from samecluster.tables.reasons import reason_of
 from samecluster.tables.table import Table
 
 __all__ = ["ADVICE", "is_image_folder", "read_images"]
@@ -89,5 +90,6 @@ def _picture(image: Any, operations: Any, file: Path, size: int) -> Any:
             mode = "L" if upright.mode in _GRAY else "RGB"
             return upright.convert(mode).resize((size, size), image.Resampling.BOX)
     except (OSError, ValueError, SyntaxError, image.DecompressionBombError) as error:
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise InvalidInputError(f"{file} is no image that can be read: {reason}") from None
+        raise InvalidInputError(
+            f"{file} is no image that can be read: {reason_of(error)}"
+        ) from None

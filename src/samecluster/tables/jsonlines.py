@@ -10,6 +10,7 @@ import numpy as np
 from samecluster.errors import InvalidInputError
 from samecluster.tables.columns import TypedColumn
 from samecluster.tables.dialect import Dialect, decoded
+from samecluster.tables.reasons import reason_of
 from samecluster.tables.table import Table
 
 __all__ = ["parse_json_lines"]
@@ -43,7 +44,7 @@ def _object(line: str, place: str) -> dict[str, Any]:
     except ValueError as error:
         hint = "; a file that is one JSON array must be written as one object a line"
         shown = hint if line.lstrip().startswith("[") else ""
-        raise InvalidInputError(f"{place}: not JSON ({error}){shown}") from None
+        raise InvalidInputError(f"{place}: not JSON ({reason_of(error)}){shown}") from None
     if not isinstance(found, dict):
         raise InvalidInputError(
             f'{place}: an object such as {{"x": 1.5}} is needed, got {type(found).__name__}'

@@ -7,6 +7,7 @@ from typing import Any
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables.columns import TypedColumn
+from samecluster.tables.reasons import reason_of
 from samecluster.tables.table import Table
 
 __all__ = ["arrow", "parse_parquet"]
@@ -30,8 +31,9 @@ def parse_parquet(data: bytes, source: str) -> Table:
     try:
         found = pq.read_table(pa.BufferReader(data))
     except (pa.ArrowException, OSError, ValueError) as error:
-        reason = str(error).splitlines()[0]
-        raise InvalidInputError(f"{source} is no Parquet file, or is cut short: {reason}") from None
+        raise InvalidInputError(
+            f"{source} is no Parquet file, or is cut short: {reason_of(error)}"
+        ) from None
     if not found.num_rows or not found.num_columns:
         raise InvalidInputError(
             f"{source} is empty: {found.num_rows} rows, {found.num_columns} columns"

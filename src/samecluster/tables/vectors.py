@@ -11,6 +11,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.columns import Column, TypedColumn
 from samecluster.tables.images import is_image_folder
 from samecluster.tables.keys import item_keys
+from samecluster.tables.reasons import reason_of
 from samecluster.tables.table import Table
 
 __all__ = ["Joined", "join_vectors"]
@@ -117,7 +118,8 @@ def _unfolded(vectors: Table, column: TypedColumn) -> FloatArray:
         return np.array([list(value) for value in column.values], dtype=np.float64)
     except (TypeError, ValueError) as error:
         raise InvalidInputError(
-            f"{vectors.source}, column {column.name!r}: lists of numbers are needed ({error})"
+            f"{vectors.source}, column {column.name!r}: lists of numbers are needed "
+            f"({reason_of(error)})"
         ) from None
 
 
