@@ -179,6 +179,11 @@ def test_all_formats_say_the_same(kind, tmp_path) -> None:
     assert as_table(table) is table
 
 
+def test_whole_numbers_with_gaps_stay_whole() -> None:
+    frame = pa.table({"n": pa.array([2**60 + 1, None, 3])})
+    assert list(as_table(frame).column("n").texts) == [str(2**60 + 1), "", "3"]
+
+
 def test_numpy_files(tmp_path) -> None:
     X = np.arange(6.0).reshape(3, 2)
     np.save(tmp_path / "a.npy", X)

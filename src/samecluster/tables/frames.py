@@ -70,7 +70,9 @@ def _values(column: Any) -> Any:
     array = column.to_numpy() if hasattr(column, "to_numpy") else np.asarray(column)
     if array.ndim != 1:
         raise InvalidInputError(f"a column must be one-dimensional, got shape {array.shape}")
-    if array.dtype.kind in "fiu":
+    kind = str(getattr(column, "dtype", getattr(column, "type", ""))).lower()
+    made_floats = array.dtype.kind == "f" and "int" in kind  # as whole numbers with gaps become
+    if array.dtype.kind in "fiu" and not made_floats:
         return array
     for listing in ("to_list", "to_pylist"):
         if hasattr(column, listing):
