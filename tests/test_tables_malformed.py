@@ -148,6 +148,12 @@ MALFORMED = {
         ["cannot both be ','"],
     ),
     "same name twice": ("a.csv", b"x,x\n1,2\n3,4\n", [], ["a.csv, line 1: two columns", "'x'"]),
+    "names on several lines": (
+        "a.csv",
+        b'"one\ntwo","' + b"long " * 99 + b'"\n1,2\nx,y\n3,4\n',
+        [],
+        ["a.csv, line 4, column 'one two': 'x' is no number"],
+    ),
     "same id twice": (
         "a.csv",
         b"id,x\na,1\nb,2\na,3\n",

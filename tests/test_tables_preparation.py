@@ -67,6 +67,14 @@ def test_what_is_named_is_used_in_that_order(mixed) -> None:
     assert ignored["always"] == "not among the features named"
 
 
+def test_codes_that_are_numbers_now_and_then_are_text_but_a_slip_is_an_error() -> None:
+    codes = as_table({"code": [7, "A7", 8, "B7", 9, "C7", 3, 2], "x": [1.5] * 7 + [2.5]})
+    assert choose(codes, Wanted()).numbers == ("x",)
+    assert choose(codes, Wanted()).problems == ()
+    slip = as_table({"code": [7, "A7", 8, 9, 9, 9, 3, 2], "x": [1.5] * 7 + [2.5]})
+    assert "row 1, column 'code': 'A7' is no number" in choose(slip, Wanted()).problems[0]
+
+
 def test_few_whole_numbers_are_an_identifier_only_by_their_name() -> None:
     table = as_table({"id": [1, 2, 3], "userID": [4, 6, 5], "height": [7, 8, 9]})
     assert choose(table, Wanted()).numbers == ("height",)

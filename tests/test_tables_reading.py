@@ -199,6 +199,13 @@ def test_numpy_files(tmp_path) -> None:
     assert numbers(read_table(tmp_path / "c.npy"), "q") == [2.5, 4.5]
 
 
+def test_lists_of_mixed_rows_keep_their_numbers_and_arrays_of_flags_are_numbers() -> None:
+    table = as_table([["a", 1.5], ["b", 2.5]])
+    assert numbers(table, "x1") == [1.5, 2.5]
+    assert list(table.column("x0").texts) == ["a", "b"]
+    assert numbers(as_table(np.array([[True], [False]])), "x0") == [1, 0]
+
+
 def test_narrow_floats_keep_their_short_text() -> None:
     table = as_table({"x": np.array([0.1, 2.5], dtype=np.float32)})
     assert list(table.column("x").texts) == ["0.1", "2.5"]

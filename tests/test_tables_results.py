@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samecluster import How
 from samecluster.errors import InvalidInputError
 from samecluster.tables import Asked, Preparation, Wanted, as_table, read_table
 from samecluster.tables.delimited import parse_delimited
@@ -149,6 +150,14 @@ def test_json_has_no_word_for_what_is_no_number() -> None:
     table = as_table({"x": [float("nan"), float("inf")]})
     lines = results_as_bytes(table, [0, 0], ["a"] * 2, [1, 1], format="jsonl").splitlines()
     assert [json.loads(line)["x"] for line in lines] == [None, "inf"]
+
+
+def test_how_is_written_in_words() -> None:
+    table = as_table({"x": [1.5, 2.5]})
+    out = results_as_bytes(table, [0, 1], [How.ASKED, "proven"], [1, 1]).decode().splitlines()
+    assert [line.split(",")[2] for line in out[1:]] == ["asked", "proven"]
+    with pytest.raises(InvalidInputError, match="how must have words such as 'asked', got 4"):
+        results_as_bytes(table, [0, 1], [4, 4], [1, 1])
 
 
 def test_a_file_appears_only_when_it_is_complete(tmp_path) -> None:

@@ -58,7 +58,7 @@ def _columns(array: Array, source: str, prefix: str) -> list[TypedColumn]:
     if not array.size:
         raise InvalidInputError(f"{source} is empty: its shape is {array.shape}")
     # Column by column is how tables are read from here on.
-    turned = np.ascontiguousarray(array.T)
+    turned = np.ascontiguousarray(array.T.astype(np.int8) if array.dtype.kind == "b" else array.T)
     return [TypedColumn(f"{prefix}{at}", turned[at]) for at in range(len(turned))]
 
 

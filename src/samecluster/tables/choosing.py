@@ -9,57 +9,20 @@ from functools import cached_property
 import numpy as np
 
 from samecluster._typing import BoolArray, IntArray
-from samecluster.errors import InvalidInputError
-from samecluster.tables.columns import Column
+from samecluster.tables.columns import Column, Numbers
 from samecluster.tables.dialect import number_pattern
+from samecluster.tables.reasons import brief
 from samecluster.tables.table import Table
+from samecluster.tables.wanted import Wanted
 
-__all__ = ["Choice", "ColumnUse", "Wanted", "choose"]
+__all__ = ["Choice", "ColumnUse", "choose", "missing_values", "not_numbers", "rows_with_missing"]
 
 _ROWS_FOR_IDENTIFIER = 10  # fewer whole numbers may well differ by chance
 _IDENTIFIER_NAME = re.compile(r"(?:.*[\W_])?(?:id|idx|index|key|nr|no)|.*I[Dd]|column 1")
 _EXACT_WHOLE = 2.0**53
 _FEW_CATEGORIES = 20
+_FEW_SLIPS, _SLIPS_A_NUMBER = 2, 0.1
 _LONGEST_SHOWN = 30
-
-
-@dataclass(frozen=True)
-class Wanted:
-    """What a user wants done with the columns.
-
-    ``features`` names the columns of numbers; None takes all that look like measurements (or none
-    of them, if there are ``texts``, vectors or pixels to use instead). ``categories`` become 0/1
-    columns, ``texts`` become ``text_dimensions`` numbers each.
-    """
-
-    features: tuple[str, ...] | None = None
-    ignore: tuple[str, ...] = ()
-    id_column: str | None = None
-    truth: str | None = None
-    labels: str | None = None
-    categories: tuple[str, ...] = ()
-    texts: tuple[str, ...] = ()
-    scale: bool = True
-    reduce: int | None = None
-    drop_missing: bool = False
-    text_dimensions: int = 50
-
-    def __post_init__(self) -> None:
-        for name in ("reduce", "text_dimensions"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InvalidInputError(f"{name} must be at least 1, got {value}")
-        roles = {"the id": self.id_column, "the truth": self.truth, "the labels": self.labels}
-        for name in (*(self.features or ()), *self.categories, *self.texts):
-            for role, column in roles.items():
-                if name == column:
-                    raise InvalidInputError(f"column {name!r} cannot be a feature and {role}")
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """Columns that are never features, and what they are instead."""
-        given = ((self.id_column, "the id"), (self.truth, "the truth"), (self.labels, "the labels"))
-        return {name: role for name, role in given if name is not None}
 
 
 @dataclass(frozen=True)
@@ -115,12 +78,13 @@ def choose(table: Table, wanted: Wanted) -> Choice:
     numbers: list[str] = []
     uses: list[ColumnUse] = []
     faults: list[str] = []
+    others = {*wanted.categories, *wanted.texts}
     for column in table.columns.values():
         use, fault = _use(table, column, wanted)
         uses.append(use)
         if fault:
             faults.append(fault)
-        if use.used and column.name not in (*wanted.categories, *wanted.texts):
+        if use.used and column.name not in others:
             numbers.append(column.name)
     if wanted.features is not None:
         numbers = list(dict.fromkeys(wanted.features))
@@ -135,9 +99,10 @@ def rows_with_missing(
 ) -> BoolArray:
     """The rows (n,) that lack a value in one of the columns, or in a block."""
     lacking = np.zeros(len(table), dtype=np.bool_)
+    as_numbers = set(numbers)
     for name in columns:
         column = table.column(name)
-        lacking |= column.numbers.missing if name in numbers else column.missing
+        lacking |= column.numbers.missing if name in as_numbers else column.missing
     for block in table.blocks.values():
         lacking |= np.isnan(block).any(axis=1)
     return lacking
@@ -171,7 +136,7 @@ def not_numbers(table: Table, column: Column, rows: IntArray) -> str:
     more = f" (so are {len(rows) - 1:,} more)" if len(rows) > 1 else ""
     return (
         f"{table.place(row, column.name)}: {_shown(cell)} is no number{more}; correct it, count it "
-        f"as missing with --na, or leave out the column with --ignore {column.name}"
+        f"as missing with --na, or leave out the column with --ignore {brief(column.name)}"
     )
 
 
@@ -196,14 +161,15 @@ def _use(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnUse, str |
 
 
 def _named(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnUse, str | None]:
-    if column.name not in (wanted.features or ()):
+    if column.name not in wanted.named:
         return ColumnUse(column.name, False, "not among the features named"), None
     numbers = column.numbers
     use = ColumnUse(column.name, True, _number(wanted))
     if not numbers.n_numbers:
+        name = brief(column.name)
         return use, (
-            f"{table.source}, column {column.name!r}: there are no numbers in it; use it with "
-            f"--categories {column.name} or --text {column.name}, or leave it out"
+            f"{table.source}, column {name!r}: there are no numbers in it; use it with "
+            f"--categories {name} or --text {name}, or leave it out"
         )
     return use, not_numbers(table, column, numbers.odd) if len(numbers.odd) else None
 
@@ -213,7 +179,7 @@ def _by_its_looks(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnU
     if bool(numbers.missing.all()):
         return ColumnUse(name, False, "empty"), None
     if len(numbers.odd):
-        if numbers.n_numbers >= len(numbers.odd):
+        if _is_slip(numbers):
             return (
                 ColumnUse(name, False, "numbers and text mixed"),
                 not_numbers(table, column, numbers.odd),
@@ -230,6 +196,12 @@ def _by_its_looks(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnU
     return ColumnUse(name, True, _number(wanted)), None
 
 
+def _is_slip(numbers: Numbers) -> bool:
+    """So few cells among the numbers are text that they are likely to be a mistake, not a code."""
+    odd, right = len(numbers.odd), numbers.n_numbers
+    return odd <= right and (odd <= _FEW_SLIPS or odd <= _SLIPS_A_NUMBER * right)
+
+
 def _number(wanted: Wanted) -> str:
     return "number, standardised" if wanted.scale else "number"
 
@@ -239,12 +211,12 @@ def _first(missing: BoolArray) -> int:
 
 
 def _text(column: Column) -> str:
-    kinds = len(set(column.texts))
+    kinds, name = len(set(column.texts)), brief(column.name)
     if kinds == len(column):
-        return f"text, all different: --id {column.name} or --text {column.name} would use it"
+        return f"text, all different: --id {name} or --text {name} would use it"
     if kinds <= _FEW_CATEGORIES:
-        return f"text of {kinds} kinds: --categories {column.name} would use it"
-    return f"text of {kinds:,} kinds: --text {column.name} would use it"
+        return f"text of {kinds} kinds: --categories {name} would use it"
+    return f"text of {kinds:,} kinds: --text {name} would use it"
 
 
 def _looks_like_identifier(column: Column) -> bool:
@@ -271,12 +243,12 @@ def _infinite(table: Table, column: Column) -> list[str]:
     more = f" (so are {len(rows) - 1:,} more)" if len(rows) > 1 else ""
     return [
         f"{table.place(row, column.name)}: {_shown(column.texts[row])} is no finite number{more}; "
-        f"correct it, or leave out the column with --ignore {column.name}"
+        f"correct it, or leave out the column with --ignore {brief(column.name)}"
     ]
 
 
 def _nothing_to_use(table: Table, uses: list[ColumnUse]) -> str:
-    why = "; ".join(f"{use.name!r}: {use.why}" for use in uses[:4])
+    why = "; ".join(f"{brief(use.name)!r}: {use.why}" for use in uses[:4])
     more = f"; and {len(uses) - 4:,} more" if len(uses) > 4 else ""
     return (
         f"{table.source} has no column of numbers to use ({why}{more}); name some with --features, "
@@ -285,4 +257,4 @@ def _nothing_to_use(table: Table, uses: list[ColumnUse]) -> str:
 
 
 def _shown(cell: str) -> str:
-    return repr(cell if len(cell) <= _LONGEST_SHOWN else cell[: _LONGEST_SHOWN - 1] + "…")
+    return repr(brief(cell, _LONGEST_SHOWN))

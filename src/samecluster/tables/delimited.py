@@ -21,6 +21,7 @@ from samecluster.tables.dialect import (
     number_pattern,
     sniffed_dialect,
 )
+from samecluster.tables.reasons import brief
 from samecluster.tables.table import Table
 
 __all__ = ["parse_delimited"]
@@ -189,6 +190,6 @@ def _names(header: list[str] | None, width: int) -> list[str]:
 def _named_twice(names: list[str], source: str) -> str:
     twice = next(name for at, name in enumerate(names) if name in names[:at])
     return (
-        f"{source}, line 1: two columns have the same name, {twice!r}; rename one, or say "
+        f"{source}, line 1: two columns have the same name, {brief(twice)!r}; rename one, or say "
         "--no-header if this is no header"
     )

@@ -38,6 +38,11 @@ def as_table(data: Any, source: str = "data") -> Table:
         raise InvalidInputError(
             f"{source}: rows of one length are needed ({reason_of(error)})"
         ) from None
+    if isinstance(data, list | tuple) and array.ndim == 2 and array.dtype.kind not in "biuf":
+        # An array of mixed types would make text of the numbers.
+        return _framed(
+            {f"x{at}": list(cells) for at, cells in enumerate(zip(*data, strict=True))}, source
+        )
     return table_of_array(array, source)
 
 

@@ -9,10 +9,11 @@ import numpy as np
 
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.choosing import Choice, ColumnUse, Wanted, choose
+from samecluster.tables.choosing import Choice, ColumnUse, choose
 from samecluster.tables.keys import item_keys
 from samecluster.tables.preparation import Preparation
 from samecluster.tables.table import Table
+from samecluster.tables.wanted import Wanted
 
 __all__ = ["Inspection", "inspect_table"]
 

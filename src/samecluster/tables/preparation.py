@@ -19,7 +19,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.blocks import Block, CategoryBlock, GivenBlock, NumberBlock
 from samecluster.tables.choosing import (
     Choice,
-    Wanted,
     choose,
     missing_values,
     not_numbers,
@@ -27,6 +26,7 @@ from samecluster.tables.choosing import (
 )
 from samecluster.tables.components import Components
 from samecluster.tables.table import Table
+from samecluster.tables.wanted import Wanted
 from samecluster.tables.words import WordBlock
 
 __all__ = ["Preparation"]

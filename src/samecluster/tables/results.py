@@ -57,7 +57,7 @@ def write_results(
     table: Table,
     path: str | Path,
     cluster: Sequence[Any] | Any,
-    how: Sequence[str],
+    how: Sequence[Any],
     probability: Sequence[float | None] | Any,
     *,
     rows: IntArray | None = None,
@@ -97,7 +97,7 @@ def write_results(
 def results_as_bytes(
     table: Table,
     cluster: Sequence[Any] | Any,
-    how: Sequence[str],
+    how: Sequence[Any],
     probability: Sequence[float | None] | Any,
     *,
     rows: IntArray | None = None,
@@ -144,7 +144,7 @@ def _over_all_rows(
     found = _Found(names, [None] * len(table), [UNASSIGNED] * len(table), [None] * len(table))
     for place, label, known, share in zip(places, cluster, how, probability, strict=True):
         found.cluster[place] = _cluster(label)
-        found.how[place] = str(known)
+        found.how[place] = _word(known)
         found.probability[place] = None if share is None or share != share else float(share)
     return found
 
@@ -153,6 +153,14 @@ def _cluster(label: Any) -> int | str | None:
     if label is None or isinstance(label, str):
         return label
     return int(label) if int(label) >= 0 else None
+
+
+def _word(known: Any) -> str:
+    """How a label is known, as a word: itself, or the name of a member of an enumeration."""
+    word = known if isinstance(known, str) else getattr(known, "name", None)
+    if word is None:
+        raise InvalidInputError(f"how must have words such as 'asked', got {known!r}")
+    return str(word).lower()
 
 
 def _csv(table: Table, found: _Found, raw: bool) -> bytes:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from samecluster.tables.choosing import Wanted
 from samecluster.tables.table import Table
+from samecluster.tables.wanted import Wanted
 
 __all__ = ["ShownCell", "columns_to_show", "shown"]
 

@@ -11,6 +11,7 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.columns import Column
 from samecluster.tables.dialect import Dialect
+from samecluster.tables.reasons import brief
 
 __all__ = ["Format", "Table"]
 
@@ -77,17 +78,17 @@ class Table:
         try:
             return self.columns[name]
         except KeyError:
-            shown = ", ".join(self.names[:_MOST_NAMES])
+            shown = ", ".join(brief(name) for name in self.names[:_MOST_NAMES])
             more = len(self.names) - _MOST_NAMES
             listed = shown + (f" and {more:,} more" if more > 0 else "")
             raise InvalidInputError(
-                f"{self.source} has no column {name!r}; it has {listed}"
+                f"{self.source} has no column {brief(name)!r}; it has {listed}"
             ) from None
 
     def place(self, row: int, column: str | None = None) -> str:
         """Where a row, or one of its cells, is: file, line (or row) and column."""
         where = f"{self.source}, {self.row_name(row)}"
-        return where if column is None else f"{where}, column {column!r}"
+        return where if column is None else f"{where}, column {brief(column)!r}"
 
     def row_name(self, row: int) -> str:
         """A row as users find it: by line in text files, else by its number from 0."""
@@ -124,6 +125,6 @@ def _repeated(names: Iterable[str]) -> str:
     seen: set[str] = set()
     for name in names:
         if name in seen:
-            return f"two columns have the same name, {name!r}; rename one"
+            return f"two columns have the same name, {brief(name)!r}; rename one"
         seen.add(name)
     return ""
