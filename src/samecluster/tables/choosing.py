@@ -58,9 +58,9 @@ class Choice:
     def problems(self) -> tuple[str, ...]:
         """All that keeps the table from being used, a line each."""
         source = self.table.source
-        if len(self.table) < 2:
-            return (f"{source} has only 1 row; at least 2 are needed",)
         found = list(self.faults)
+        if len(self.table) < 2:
+            return (*found, f"{source} has only 1 row; at least 2 are needed")
         n_missing = int(np.count_nonzero(self.missing))
         if n_missing and not self.wanted.drop_missing:
             found.append(missing_values(self.table, self.columns, self.missing))
@@ -187,7 +187,7 @@ def _by_its_looks(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnU
         return ColumnUse(name, False, _text(column)), None
     values = numbers.values
     present = values if not numbers.missing.any() else values[~numbers.missing]
-    if len(present) and bool((present == present[0]).all()):
+    if len(column) > 1 and bool((present == present[0]).all()):
         return ColumnUse(
             name, False, f"constant: always {_shown(column.texts[_first(numbers.missing)])}"
         ), None
