@@ -71,9 +71,6 @@ class Column(Protocol):
     def is_distinct(self) -> bool:
         """No value occurs twice."""
 
-    def is_text_cell(self, row: int) -> bool:
-        """The cell holds text, not a number or nothing."""
-
 
 class Cells(Protocol):
     """The cells of a text table, cut out of the text when they are needed."""
@@ -122,10 +119,6 @@ class TextColumn:
     def is_distinct(self) -> bool:
         return len(set(self.texts)) == len(self.texts)
 
-    def is_text_cell(self, row: int) -> bool:
-        cell = self.texts[row]
-        return bool(cell.strip()) and not number_pattern(self._decimal).fullmatch(cell)
-
     def _quickly(self) -> FloatArray | None:
         """All cells at once, or None if one of them needs a closer look."""
         cells: Sequence[str] = self.texts
@@ -170,8 +163,8 @@ class TypedColumn:
     @cached_property
     def numbers(self) -> Numbers:
         values = self.values
-        if isinstance(values, np.ndarray) and values.dtype.kind in "fiu":
-            floats = values.astype(np.float64)
+        floats = _all_floats(values)
+        if floats is not None:
             return Numbers(floats, np.isnan(floats), np.empty(0, dtype=np.int64))
         found = np.full(len(values), np.nan)
         missing = self.missing
@@ -190,6 +183,8 @@ class TypedColumn:
         values = self.values
         if isinstance(values, np.ndarray) and values.dtype.kind in "fiub":
             return np.asarray(np.isnan(values))
+        if set(map(type, values)) <= {str, int, bool}:
+            return np.zeros(len(values), dtype=np.bool_)
         return np.fromiter((_is_none(value) for value in values), np.bool_, len(values))
 
     @cached_property
@@ -202,9 +197,17 @@ class TypedColumn:
     def is_distinct(self) -> bool:
         return len(set(self.texts)) == len(self)
 
-    def is_text_cell(self, row: int) -> bool:
-        value = self.values[row]
-        return not _is_none(value) and not _is_number(value)
+
+def _all_floats(values: Array | Sequence[Any]) -> FloatArray | None:
+    """Values that are all numbers, as floats."""
+    if isinstance(values, np.ndarray):
+        return values.astype(np.float64) if values.dtype.kind in "fiu" else None
+    if not set(map(type, values)) <= {int, float}:
+        return None
+    try:
+        return np.fromiter(values, np.float64, len(values))
+    except OverflowError:
+        return None
 
 
 def plain_text(value: Any) -> str:
