@@ -39,7 +39,7 @@ def picture(
         if one_column
         else best_views(recovery.points, recovery.labels, columns)
     )
-    figure = Figure(figsize=(6.4 * len(views) + 0.8, 5.6))
+    figure = Figure(figsize=(5.2 * len(views) + 0.6, 4.8))
     items = drawn(recovery, _MOST_DRAWN)
     for panel, view in zip(figure.subplots(1, len(views), squeeze=False)[0], views, strict=True):
         _points(panel, view, recovery, items, theme)
@@ -157,7 +157,7 @@ def _legend(figure: Figure, recovery: Recovery, n_drawn: int, theme: Theme) -> N
     if n_drawn < len(recovery.labels):
         told = f"{n_drawn:,} of {len(recovery.labels):,} points are drawn"
         handles.append(Line2D([], [], linestyle="none", label=told))
-    columns = 3 if figure.get_figwidth() < 8 else len(handles)
+    columns = 3 if len(figure.axes) == 1 or len(handles) > 5 else len(handles)
     figure.legend(handles=handles, loc="outside lower center", ncols=columns)
 
 

@@ -34,8 +34,8 @@ def picture(recovery: Recovery, theme: Theme) -> Figure:
                 below,
                 above,
                 step="post",
-                color=colour,
-                alpha=0.75,
+                facecolor=colour,
+                edgecolor=theme.paper,  # of the hatching
                 linewidth=0,
                 hatch=hatch,
                 label=f"{how.name.lower()} ({count:,})",
