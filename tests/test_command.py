@@ -490,7 +490,7 @@ def test_an_oracle_that_answers_nothing_is_not_asked_for_ever() -> None:
 
 
 def test_checked_answers_name_what_failed() -> None:
-    with pytest.raises(OracleError, match="IndexError"):
+    with pytest.raises(OracleError, match="failed on 0 and 1: IndexError"):
         list(checked_answers(LabelOracle([0]), [Question(0, 1)]))
 
     class Shouting(LabelOracle):

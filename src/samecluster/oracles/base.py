@@ -32,7 +32,7 @@ class Oracle(ABC):
         can be put: until then it may turn out to be superfluous.
         """
         for question in questions:
-            yield question, self.answer(question)
+            yield question, checked_answer(self, question)
 
     def bound_to(self, X: FloatArray) -> Oracle:
         """This oracle for the rows of X; only oracles that look at rows need to override it."""
