@@ -75,8 +75,8 @@ def predicted() -> Recovery:
     return recover(
         made.X,
         lambda i, j: made.labels[i] == made.labels[j],
-        margin=1.0,
-        method=Predict(max_questions=20),
+        method=Predict(expected_error=0),
+        max_questions=20,
         random_state=0,
     )
 

@@ -15,9 +15,9 @@ from typing import Any, Literal
 import numpy as np
 
 from samecluster.errors import InvalidInputError
-from samecluster.oracles.base import as_oracle, checked_answer
+from samecluster.oracles.base import as_oracle, checked_answer, checked_answers
 from samecluster.points.array import validated
-from samecluster.questions.drive import drive
+from samecluster.questions.drive import drive, drive_batches
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer
 from samecluster.questions.run import Run
@@ -167,9 +167,9 @@ def recover(
         answers=answers,
         random_state=random_state,
     )
-    return drive(
+    return drive_batches(
         run,
-        lambda question: checked_answer(answering, question),
+        lambda questions: checked_answers(answering, questions),
         None if on_progress is None else lambda: on_progress(run.labelling),
     )
 
