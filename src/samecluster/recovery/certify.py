@@ -105,6 +105,7 @@ class Asking:
         self.known = Knowledge(
             problem.X, self.margin, problem.n_clusters, settings.resolution, kernel, seed
         )
+        self.known.closure.set_apart(np.array(sorted(self.exceptions), dtype=np.int64))
         labelling.proof = self.known.log
         size = _SAMPLE if len(problem.X) > _SMALL else len(problem.X)
         self.sample = self.known.closure.order[:size].astype(np.int64)

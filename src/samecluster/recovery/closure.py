@@ -62,6 +62,10 @@ class Closure:
         self.kernel = kernel
         self.exact_checks = 0
 
+    def set_apart(self, points: Array) -> None:
+        """Points that are in no cluster whatever the margin says: they are never looked at."""
+        self.order = self.order[~np.isin(self.order, points)]
+
     def levels(self) -> list[int]:
         sizes = [min(_FIRST_LEVEL.get(self.X.shape[1], _LARGE_FIRST_LEVEL), len(self.X))]
         while sizes[-1] < len(self.X):
