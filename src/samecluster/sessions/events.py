@@ -50,6 +50,10 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
 def _is_share(value: Any) -> bool:
     return isinstance(value, int | float) and 0 <= value <= 1
 
@@ -93,9 +97,10 @@ class _Body:
 
 
 # "key" is the sender's own name for this answer, by which it is known when it is sent again.
-# "numbers" are the public numbers of clusters, by anchor item, given since the last event.
 _ABOUT_A_PAIR: dict[str, Check] = {"items": _is_pair, "role": lambda value: value in ROLES}
-_WITH_AN_ANSWER: dict[str, Check] = {"key": _is_text, "numbers": _are_numbers}
+_WITH_AN_ANSWER: dict[str, Check] = {"key": _is_text}
+# Every event may have public numbers of clusters, by anchor item, given since the event before.
+_ANYWHERE: dict[str, Check] = {"numbers": _are_numbers}
 _DATA: dict[str, Check] = {"keys": _are_texts, "digests": _is_text}
 
 _BODIES: dict[str, _Body] = {
@@ -115,11 +120,11 @@ _BODIES: dict[str, _Body] = {
     # A question that cannot be answered as it stands; or, with "item", an exception.
     "flagged": _Body({"note": _is_text}, {**_ABOUT_A_PAIR, **_WITH_AN_ANSWER, "item": _is_text}),
     # "items": one answer of an import instead of all of it. "undo": to be shown again first.
-    "retracted": _Body({"sequence": _is_whole}, {"items": _is_pair, "undo": _is_whole}),
+    "retracted": _Body({"sequence": _is_whole}, {"items": _is_pair, "undo": _is_flag}),
     "named": _Body({"anchor": _is_text, "number": _is_whole, "text": _is_text}),
     "imported": _Body({"source": _is_text, "answers": _are_statements}),
     # New rows, or items whose answers hold for the new rows too.
-    "updated": _Body({}, {**_DATA, "numbers": _are_numbers, "confirmed": _are_texts}),
+    "updated": _Body({}, {**_DATA, "confirmed": _are_texts}),
     "parameters": _Body({"parameters": _is_mapping}),
     # Labels were frozen and a permutation of them drawn: from here on an audit is under way.
     "audit": _Body({"error": _is_share, "confidence": _is_share}),
@@ -146,12 +151,12 @@ def checked_event(event: Event) -> Event:
     if event.who is not None and not (isinstance(event.who, str) and event.who.isprintable()):
         raise SchemaError(f"{where}: who must be printable text, got {event.who!r}")
     body = _BODIES[event.kind]
+    checks = {**_ANYWHERE, **body.allowed, **body.needed}
     missing = body.needed.keys() - event.body.keys()
     if missing:
         raise SchemaError(f"{where} ({event.kind}) has no {sorted(missing)[0]!r}")
     for name, value in event.body.items():
-        check = body.needed.get(name) or body.allowed.get(name)
-        if check is not None and not check(value):
+        if name in checks and not checks[name](value):
             raise SchemaError(f"{where} ({event.kind}) has an unusable {name!r}: {str(value)[:80]}")
     if event.body.get("format", FORMAT) > FORMAT:
         raise SchemaError(
