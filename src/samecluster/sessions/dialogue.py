@@ -23,6 +23,7 @@ from samecluster.sessions.asking import (
 )
 from samecluster.sessions.engine import Engine
 from samecluster.sessions.events import Event, checked_event
+from samecluster.sessions.exceptions import with_exceptions
 from samecluster.sessions.facts import Pair, pair_of, tied
 from samecluster.sessions.leases import Leases
 from samecluster.sessions.numbering import Numbered, numbered
@@ -159,7 +160,7 @@ class Dialogue:
         return self._seen[1]
 
     def _number(self, state: State, engine: Engine) -> Numbered:
-        recovery = replace(engine.recovery(), n_questions=state.n_questions)
+        recovery = with_exceptions(replace(engine.recovery(), n_questions=state.n_questions), state)
         return numbered(recovery, state.items, state.births, state.numbers, engine.differ)
 
     # -- events ----------------------------------------------------------------------------------
@@ -208,7 +209,7 @@ class Dialogue:
         pair = pair_from(id_, self._state.items)
         said = self._state.vote(pair, who)
         if said is None or said.verdict is not verdict or said.note != body.get("note"):
-            body |= {"items": list(self._shown.get(pair, pair)), "role": self._role(pair, verdict)}
+            body |= {"items": list(self._shown.get(pair, pair)), "role": self._role(pair)}
             if key is not None:
                 body["key"] = key
             sequence = self._append(kind, who, body)
@@ -226,7 +227,7 @@ class Dialogue:
                 other: who for other, who in self._wanted.items() if self._shown[other][0] != item
             }
 
-    def _role(self, pair: Pair, verdict: Verdict) -> str:
+    def _role(self, pair: Pair) -> str:
         """What an answer is to the run; see `samecluster.sessions.events.ROLES`."""
         if self._state.next_untold() == pair:
             return "plan"
@@ -236,8 +237,7 @@ class Dialogue:
         run, question = self._engine.run, self._engine.question(pair)
         if run.awaits(question):
             return "plan"
-        useless = verdict is Verdict.UNSURE or run.ledger.implied(question) is not None
-        return "beside" if useless else "extra"
+        return "extra" if run.ledger.implied(question) is None else "beside"
 
     # -- which questions -------------------------------------------------------------------------
 

@@ -45,6 +45,7 @@ class Engine:
         self._run: RecoveryRun | None = None
         self._seed = self._attempts = 0
         self._given: list[Fact] = []
+        self._exceptions: set[int] = set()
         self.refuted: SameClusterError | None = None
 
     @property
@@ -79,6 +80,9 @@ class Engine:
         self._attempts = 0
         self._parameters, self._seed = _for_the_run(state.parameters), state.seed
         self._given = state.given
+        self._exceptions = {
+            self._items.row_of[key] for key in state.exceptions if key in self._items.row_of
+        }
         self._start()
         self._epoch = state.epoch
 
@@ -88,6 +92,7 @@ class Engine:
         if self.run.awaits(question):
             try:
                 self.run.tell(question, fact.verdict)
+                self._pass_over_exceptions()
             except (RefutedError, GeometryError) as error:
                 self._weaken(error)
                 self._start()
@@ -103,9 +108,17 @@ class Engine:
                 self._run = start(
                     self._X, answers=answers, random_state=self._seed, **self._parameters
                 )
+                self._pass_over_exceptions()
                 return
             except (RefutedError, GeometryError) as error:
                 self._weaken(error)
+
+    def _pass_over_exceptions(self) -> None:
+        """A plan gets no answer about exceptions: "unsure" lets it go on to something else."""
+        if not self._exceptions:
+            return
+        while about := [q for q in self.run.pending if self._exceptions & set(q.pair)]:
+            self.run.tell(about[0], Verdict.UNSURE)
 
     def _fitting(self, facts: Iterable[Fact]) -> list[Answer]:
         """The facts that do not contradict earlier ones."""

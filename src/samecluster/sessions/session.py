@@ -261,7 +261,7 @@ class Session(Dialogue):
         pair, verdict = pair_from(question_id, self._state.items), checked_verdict(verdict)
         if verdict is Verdict.UNSURE:
             return Effect(0, 0, 0)
-        body = {"items": pair, "verdict": verdict.value, "role": self._role(pair, verdict)}
+        body = {"items": pair, "verdict": verdict.value, "role": self._role(pair)}
         return self._effect(self._draft("answered", None, body))
 
     def apply(self, remedy: Remedy, who: str | None = None) -> None:

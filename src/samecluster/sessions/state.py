@@ -9,7 +9,7 @@ of the events: a resumed session is where the interrupted one was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from samecluster.errors import SchemaError
@@ -110,15 +110,18 @@ class State:
 
     def votes(self, pair: Pair) -> list[Said]:
         """What each person and import said last about a pair."""
-        latest = (
-            next((said for said in reversed(history) if self._counts(said)), None)
-            for history in self._votes.get(pair, {}).values()
-        )
-        return sorted((said for said in latest if said), key=lambda said: said.sequence)
+        return self._latest_votes(pair, self._counts)
 
     def vote(self, pair: Pair, who: str | None) -> Said | None:
-        """What this person said last about a pair."""
-        return next((said for said in self.votes(pair) if said.voter == who), None)
+        """What this person said last about a pair, also if it is kept from the run."""
+        history = reversed(self._votes.get(pair, {}).get(who, []))
+        return next((said for said in history if self._is_current(said)), None)
+
+    def kept_back(self) -> list[Fact]:
+        """What is said about exceptions."""
+        about = [pair for pair in self._votes if self.exceptions.keys() & set(pair)]
+        found = (settled(self._latest_votes(pair, self._is_current)) for pair in about)
+        return [fact for fact in found if fact is not None]
 
     def said(self, sequence: int) -> list[Said]:
         """What stands of an event: one answer, those of an import, or nothing."""
@@ -273,6 +276,13 @@ class State:
             return
         kept = [one for one in stack if one.pair != said.pair]
         self._undone[said.who] = kept if before.verdict is said.verdict else []
+
+    def _latest_votes(self, pair: Pair, counts: Callable[[Said], bool]) -> list[Said]:
+        latest = (
+            next((said for said in reversed(history) if counts(said)), None)
+            for history in self._votes.get(pair, {}).values()
+        )
+        return sorted((said for said in latest if said), key=lambda said: said.sequence)
 
     def _is_current(self, said: Said) -> bool:
         return all(
