@@ -342,6 +342,20 @@ def test_an_update_keeps_answers_and_sets_those_about_changed_rows_aside() -> No
     assert clustering_error(session.snapshot().labels, MADE.labels) == 0
 
 
+def test_an_update_needs_the_new_rows_only() -> None:
+    """As on the command line: the old file is gone when the new one is there."""
+    live, later = new_session(), new_session()
+    for session in (live, later):
+        answer(session, 20)
+    keys, X = keys_of(90)[5:], MADE.X[5:]
+    live.update(keys, X)
+    later = Session.open(later._store, keys, X, update=True, clock=Clock())
+    assert {s.pair for s in live.state.answers()} == {s.pair for s in later.state.answers()}
+    assert (live.snapshot().labels == later.snapshot().labels).all()
+    same_known(later, Session.open(later._store, keys, X, clock=Clock()))
+    assert not later.update(keys, X)
+
+
 def test_an_update_that_cannot_be_used_changes_nothing() -> None:
     session = new_session()
     answer(session, 5)

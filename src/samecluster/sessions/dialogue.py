@@ -165,10 +165,15 @@ class Dialogue:
 
     # -- events ----------------------------------------------------------------------------------
 
-    def _draft(self, kind: str, who: str | None, body: Mapping[str, Any]) -> Event:
+    def _draft(
+        self,
+        kind: str,
+        who: str | None,
+        body: Mapping[str, Any],
+        numbers: Mapping[str, int] | None = None,
+    ) -> Event:
         at = self._clock().astimezone(UTC).isoformat(timespec="milliseconds")
-        numbers = {**self._new_numbers(), **body.get("numbers", {})}
-        return Event(kind, at, who, {**body, "numbers": numbers} if numbers else body)
+        return Event(kind, at, who, {**body, "numbers": dict(numbers)} if numbers else body)
 
     def _new_numbers(self) -> dict[str, int]:
         """Numbers to be kept with the next event: the same whether or not anybody has looked.
@@ -189,7 +194,9 @@ class Dialogue:
         return state, engine
 
     def _append(self, kind: str, who: str | None, body: Mapping[str, Any]) -> int:
-        event = self._draft(kind, who, body)
+        return self._commit(self._draft(kind, who, body, self._new_numbers()))
+
+    def _commit(self, event: Event) -> int:
         (sequence,) = self._store.append([event])
         self._state.apply(replace(event, sequence=sequence))
         return sequence

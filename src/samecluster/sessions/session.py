@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
+from samecluster._typing import FloatArray
 from samecluster.errors import (
     AnswerError,
     DataMismatchError,
@@ -130,13 +131,15 @@ class Session(Dialogue):
             raise SessionNotFoundError("the store holds no session; create one first")
         X = validated(X)
         session = cls(store, state, X, clock)
-        changes = state.items.changes(Items.of(keys, X, contents))
-        if changes and not update:
+        items = Items.of(keys, X, contents)
+        changes = state.items.changes(items)
+        if changes and update:
+            session._take_rows(items, X, changes, {}, who)
+        elif changes:
             raise DataMismatchError(
                 f"the session is about other data ({changes}); to go on with these rows, run "
                 "`samecluster update SESSION DATA` (in Python: Session.open(..., update=True))"
             )
-        session.update(keys, X, contents=contents, who=who)
         return session
 
     # -- what is declared, named and known before ------------------------------------------------
@@ -200,15 +203,7 @@ class Session(Dialogue):
         items = Items.of(keys, X, contents)
         changes = self._state.items.changes(items)
         if changes:
-            body = {**items.body(), "numbers": re_anchored(self._state, changes)}
-            before, self._X = self._X, X
-            try:
-                _, engine = self._imagine(self._draft("updated", who, body))
-                self._append("updated", who, body)
-            except Exception:
-                self._X = before
-                raise
-            self._engine, self._seen, self._wanted = engine, None, {}
+            self._take_rows(items, X, changes, self._new_numbers(), who)
         return changes
 
     def confirm(self, keys: Iterable[str], who: str | None = None) -> None:
@@ -301,6 +296,25 @@ class Session(Dialogue):
         traceback: TracebackType | None,
     ) -> None:
         self.close()
+
+    def _take_rows(
+        self,
+        items: Items,
+        X: FloatArray,
+        changes: Changes,
+        numbers: Mapping[str, int],
+        who: str | None,
+    ) -> None:
+        numbers = {**numbers, **re_anchored(self._state, changes)}
+        draft = self._draft("updated", who, items.body(), numbers)
+        before, self._X = self._X, X
+        try:
+            _, engine = self._imagine(draft)
+            self._commit(draft)
+        except Exception:
+            self._X = before
+            raise
+        self._engine, self._seen, self._wanted = engine, None, {}
 
     def _ended(self) -> str:
         budget = self._state.parameters.get("max_questions")
