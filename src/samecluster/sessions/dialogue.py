@@ -57,13 +57,13 @@ class Dialogue:
         What the person has undone comes first, and alone. With ``lease_seconds`` nobody else gets
         these questions for so long; asking again gives the same ones, and renews that.
         """
+        now = self._clock()
         undone = self._state.undone(who)
-        if undone is not None:
+        if undone is not None and not self._leases.holder_other_than(who, undone.pair, now):
             return [self._hand_out(undone.items, who, lease_seconds, undone.verdict)]
         if self._state.finished:
             return []
         found: list[SessionQuestion] = []
-        now = self._clock()
         room = min(count, self._n_left(who, now))
         for items in self._open_pairs(who):
             if len(found) >= room:
@@ -108,13 +108,18 @@ class Dialogue:
         """Say that a question cannot be answered as it stands, and why; counts as "unsure"."""
         return self._take(question_id, Verdict.UNSURE, who, key, "flagged", {"note": note})
 
-    def undo(self, who: str | None = None) -> SessionQuestion | None:
-        """Take a person's last answer back and ask it again first. None if there is none left."""
+    def undo(
+        self, who: str | None = None, lease_seconds: float | None = None
+    ) -> SessionQuestion | None:
+        """Take a person's last answer back and ask it again first. None if there is none left.
+
+        With ``lease_seconds`` nobody else is asked it for so long.
+        """
         last = self._state.last_answer(who)
         if last is None:
             return None
         self._append("retracted", who, {"sequence": last.sequence, "undo": True})
-        return self._question(last.items, last.verdict)
+        return self._hand_out(last.items, who, lease_seconds, last.verdict)
 
     def retract(
         self, sequence: int, items: Iterable[str] | None = None, who: str | None = None

@@ -128,14 +128,14 @@ class State:
         return list(self._said.get(sequence, ()))
 
     def last_answer(self, who: str | None) -> Said | None:
-        """A person's last answer that stands."""
-        latest = self._latest.get(who)
-        return self._said[latest[-1]][0] if latest else None
+        """A person's last answer that stands, about items that are there."""
+        latest = (self._said[sequence][0] for sequence in reversed(self._latest.get(who, [])))
+        return next((said for said in latest if self._are_there(said)), None)
 
     def undone(self, who: str | None) -> Said | None:
         """The answer that a person has undone and is to be asked again first."""
         stack = reversed(self._undone.get(who, []))
-        return next((said for said in stack if set(said.items) <= self.items.row_of.keys()), None)
+        return next((said for said in stack if self._are_there(said)), None)
 
     def sent(self, key: str) -> int | None:
         """The event that an answer with this key has become, retracted or not."""
@@ -284,10 +284,12 @@ class State:
         )
         return sorted((said for said in latest if said), key=lambda said: said.sequence)
 
+    def _are_there(self, said: Said) -> bool:
+        return all(item in self.items.row_of for item in said.items)
+
     def _is_current(self, said: Said) -> bool:
-        return all(
-            item in self.items.row_of and self._outdated.get(item, 0) < said.sequence
-            for item in said.items
+        return self._are_there(said) and all(
+            self._outdated.get(item, 0) < said.sequence for item in said.items
         )
 
     def _counts(self, said: Said) -> bool:
