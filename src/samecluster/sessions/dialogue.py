@@ -165,7 +165,7 @@ class Dialogue:
         return self._seen[1]
 
     def _number(self, state: State, engine: Engine) -> Numbered:
-        recovery = with_exceptions(replace(engine.recovery(), n_questions=state.n_questions), state)
+        recovery = with_exceptions(_as_declared(engine.recovery(), state), state)
         return numbered(recovery, state.items, state.births, state.numbers, engine.differ)
 
     # -- events ----------------------------------------------------------------------------------
@@ -202,9 +202,25 @@ class Dialogue:
         return self._commit(self._draft(kind, who, body, self._new_numbers()))
 
     def _commit(self, event: Event) -> int:
-        (sequence,) = self._store.append([event])
-        self._state.apply(replace(event, sequence=sequence))
-        return sequence
+        events = [*self._audit_begun(), event]
+        for event, sequence in zip(events, self._store.append(events), strict=True):
+            self._state.apply(replace(event, sequence=sequence))
+        return self._state.n_events
+
+    def _audit_begun(self) -> list[Event]:
+        """The event that an audit has begun in this epoch, if it has and none says so yet.
+
+        Written with the first answer to it, or whatever else comes first: from then on a new epoch
+        has to do with a smaller share of what the confidence leaves.
+        """
+        state, audit = self._state, self._state.parameters.get("audit")
+        if audit is None or state.epoch in state.audited:
+            return []
+        if self._seen is None or self._seen[0] != state.n_events:
+            return []
+        if self._seen[1].recovery.audit is None:
+            return []
+        return [self._draft("audit", None, {"error": audit[0], "confidence": audit[1]})]
 
     def _take(
         self,
@@ -300,3 +316,11 @@ class Dialogue:
         row_of = self._state.items.row_of
         rows = (row_of[items[0]], row_of[items[1]])
         return SessionQuestion(question_id(items), *items, rows, before)
+
+
+def _as_declared(recovery: Recovery, state: State) -> Recovery:
+    """All questions of the session, and the confidence that holds over all its epochs."""
+    audit = recovery.audit
+    if audit is not None:
+        audit = replace(audit, confidence=float(state.parameters["audit"][1]))
+    return replace(recovery, n_questions=state.n_questions, audit=audit)

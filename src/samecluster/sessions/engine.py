@@ -29,6 +29,9 @@ __all__ = ["Engine", "weaker_margin"]
 
 _ATTEMPTS = 8
 _BELOW, _ALMOST = 0.9, 0.999
+_FIRST = 0.8
+"""The share of an audit's 1 − confidence that is spent in the first epoch with an audit; later ones
+share the rest in the same way, so that all their bounds hold together."""
 
 
 class Engine:
@@ -78,7 +81,10 @@ class Engine:
     def _begin(self, state: State) -> None:
         self._epoch, self._told, self._run, self.refuted = -1, [], None, None
         self._attempts = 0
-        self._parameters, self._seed = _for_the_run(state.parameters), state.seed
+        self._parameters = _for_the_run(state)
+        # Checks of an audit must be drawn anew after the labels may have been chosen by what the
+        # last ones found.
+        self._seed = state.seed + state.epoch
         self._given = state.given
         self._exceptions = {
             self._items.row_of[key] for key in state.exceptions if key in self._items.row_of
@@ -152,19 +158,24 @@ def weaker_margin(margin: float, largest: float) -> float:
     return _BELOW * largest if largest < _ALMOST * margin else margin / 2
 
 
-def _for_the_run(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def _for_the_run(state: State) -> dict[str, Any]:
     """The parameters of `samecluster.start`, from what JSON can hold."""
-    chosen = {name: value for name, value in parameters.items() if name not in OWN_PARAMETERS}
-    method = chosen.get("method")
-    if isinstance(method, Mapping):
-        settings = dict(method)
-        name = settings.pop("name", None)
-        if name not in METHODS:
-            raise InvalidInputError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
-        try:
-            chosen["method"] = METHODS[name](**settings)
-        except TypeError as error:
-            raise InvalidInputError(f"method {name!r} has no such setting: {error}") from None
-    if isinstance(chosen.get("audit"), list):
-        chosen["audit"] = tuple(chosen["audit"])
+    chosen = {name: v for name, v in state.parameters.items() if name not in OWN_PARAMETERS}
+    if isinstance(chosen.get("method"), Mapping):
+        chosen["method"] = _method(**chosen["method"])
+    if chosen.get("max_questions") is not None:
+        chosen["max_questions"] = max(1, chosen["max_questions"] - state.n_asked_before)
+    if chosen.get("audit") is not None:
+        error, confidence = chosen["audit"]
+        earlier = len(state.audited - {state.epoch})
+        chosen["audit"] = (error, 1 - (1 - confidence) * _FIRST * (1 - _FIRST) ** earlier)
     return chosen
+
+
+def _method(name: str | None = None, **settings: Any) -> Any:
+    if name not in METHODS:
+        raise InvalidInputError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
+    try:
+        return METHODS[name](**settings)
+    except TypeError as error:
+        raise InvalidInputError(f"method {name!r} has no such setting: {error}") from None

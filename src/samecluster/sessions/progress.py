@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from samecluster.recovery.audit import AuditReport
 from samecluster.recovery.result import How
 
 __all__ = ["Progress"]
@@ -20,6 +21,7 @@ class Progress:
     by_how : the number of labels known in each way
     n_trouble : things that do not fit together; `Session.trouble` lists them
     ended : why nothing is left to ask, or an empty text
+    audit : what an audit has shown so far
 
     >>> print(Progress(300, 3, 12, {How.ASKED: 9, How.PROVEN: 251, How.UNASSIGNED: 40}, 1, ""))
     260 of 300 labels known (9 asked, 251 proven) after 12 questions; 1 thing to look at
@@ -31,6 +33,7 @@ class Progress:
     by_how: dict[How, int]
     n_trouble: int
     ended: str
+    audit: AuditReport | None = None
 
     @property
     def n_labelled(self) -> int:
@@ -46,6 +49,7 @@ class Progress:
         told += f" ({ways})" if ways else ""
         told += f" after {_count(self.n_questions, 'question')}"
         told += f"; {_count(self.n_trouble, 'thing')} to look at" if self.n_trouble else ""
+        told += f"; {self.audit}" if self.audit is not None else ""
         return told + (f"; {self.ended}" if self.ended else "")
 
 

@@ -275,6 +275,7 @@ class Session(Dialogue):
             n_questions=self._state.n_questions,
             by_how={how: known.count(how) for how in How},
             n_trouble=len(self.trouble),
+            audit=known.audit,
             ended=self._ended(),
         )
 
@@ -322,7 +323,10 @@ class Session(Dialogue):
             return "finished"
         if budget is not None and self._state.n_questions >= budget:
             return f"the budget of {budget:,} questions is spent"
-        return "nothing is left to ask" if self._engine.run.done else ""
+        if not self._engine.run.done:
+            return ""
+        audit = self.snapshot().audit
+        return "the bound is met" if audit is not None and audit.met else "nothing is left to ask"
 
     def _effect(self, *drafts: Event) -> Effect:
         before = self.snapshot()
@@ -382,6 +386,17 @@ def _checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         whole = isinstance(value, int) and not isinstance(value, bool)
         if value is not None and not (whole and value >= least):
             raise InvalidInputError(f"{name} must be a whole number from {least} on, got {value!r}")
-    if isinstance(checked.get("audit"), tuple):
-        checked["audit"] = list(checked["audit"])
+    if checked.get("audit") is not None:
+        checked["audit"] = _checked_audit(checked["audit"])
     return checked
+
+
+def _checked_audit(audit: Any) -> list[float]:
+    """Two numbers; whether they can be used is for the run to say."""
+    try:
+        error, confidence = (float(value) for value in audit)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"audit must be (error, confidence) such as (0.01, 0.95), got {audit!r}"
+        ) from None
+    return [error, confidence]

@@ -20,7 +20,7 @@ from samecluster.sessions.items import Items
 
 __all__ = ["OWN_PARAMETERS", "State"]
 
-OWN_PARAMETERS = ("max_questions", "opinions")
+OWN_PARAMETERS = ("opinions",)
 """The parameters that are the session's business and not the run's."""
 
 
@@ -33,6 +33,8 @@ class State:
     parameters, preparation, seed : as they were given
     facts : the verdict on each pair that somebody spoke about, in the order of the first to do so
     given, told : what the run of this epoch is made from
+    n_asked_before : questions asked before this epoch, which its budget does not have any more
+    audited : the epochs in which an audit has begun
     numbers : public cluster numbers by anchor item; never given twice
     names : names of clusters by public number
     exceptions : items whose answers are kept from the run
@@ -46,6 +48,7 @@ class State:
         self.seed = 0
         self.n_events = 0
         self.epoch = 0
+        self.n_asked_before = 0
         self.finished = False
         self.facts: dict[Pair, Fact] = {}
         self.given: list[Fact] = []
@@ -339,6 +342,7 @@ class State:
 
     def _begin_epoch(self) -> None:
         self.epoch += 1
+        self.n_asked_before = self.n_questions
         self.given = list(self.facts.values())
         self.told, self.untold, self.beside = [], [], set()
 
