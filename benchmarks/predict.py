@@ -78,7 +78,7 @@ class Traced:
 
 
 def traced(X: Any, truth: Any, questions: int, seed: int) -> Traced:
-    run = start(X, margin=1.0, method=Predict(questions), random_state=seed)
+    run = start(X, method=Predict(expected_error=0), max_questions=questions, random_state=seed)
     seen = Traced([], [], [])
     while run.pending:
         for question in run.pending:
@@ -153,7 +153,11 @@ def large(console: Console) -> None:
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         begin = time.perf_counter()
         found = recover(
-            X, LabelOracle(truth), margin=1.0, method=Predict(questions), random_state=0
+            X,
+            LabelOracle(truth),
+            method=Predict(expected_error=0),
+            max_questions=questions,
+            random_state=0,
         )
         spent = time.perf_counter() - begin
         grown = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) / 1024

@@ -15,8 +15,9 @@ FLOORS = [
     {"geometry", "questions", "points", "proof"},
     {"recovery", "oracles", "instances"},
     {"api"},
-    {"estimator", "sessions", "testing"},
-    {"experiments"},
+    {"tables"},
+    {"estimator", "sessions", "testing", "plots"},
+    {"experiments", "reports"},
     {"cli", "web"},
     {"__init__", "__main__"},
 ]

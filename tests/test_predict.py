@@ -38,8 +38,8 @@ DATA = {
 
 def predicted(name: str, max_questions: int | None, seed: int = 0, **settings):
     X, truth = DATA[name]
-    method = Predict(max_questions)
-    return recover(X, LabelOracle(truth), margin=1.0, method=method, random_state=seed, **settings)
+    settings |= {"method": Predict(expected_error=0), "max_questions": max_questions}
+    return recover(X, LabelOracle(truth), random_state=seed, **settings)
 
 
 @pytest.mark.parametrize(
@@ -63,7 +63,11 @@ def test_ellipsoids_of_a_narrow_margin_are_found() -> None:
     made = make_ellipsoids(1000, 3, 5, margin=0.05, random_state=0)
     for seed in range(3):
         found = recover(
-            made.X, LabelOracle(made.labels), margin=1.0, method=Predict(60), random_state=seed
+            made.X,
+            LabelOracle(made.labels),
+            method=Predict(expected_error=0),
+            max_questions=60,
+            random_state=seed,
         )
         assert clustering_error(found.labels, made.labels) == 0
 
@@ -116,7 +120,7 @@ def test_probabilities_are_calibrated() -> None:
     chances, right = [], []
     for X, truth in DATA.values():
         for seed in (2, 3):  # 0 and 1 were looked at when the constants were chosen
-            run = start(X, margin=1.0, method=Predict(100), random_state=seed)
+            run = start(X, method=Predict(expected_error=0), max_questions=100, random_state=seed)
             while run.pending:
                 (question,) = run.pending
                 i, j = question.pair
@@ -149,7 +153,7 @@ def test_the_number_of_clusters_saves_questions() -> None:
     X, truth = (part[50:] for part in DATA["iris"])
     told, untold = (
         recover(
-            X, LabelOracle(truth), n_clusters=k, margin=1.0, method=Predict(None), random_state=0
+            X, LabelOracle(truth), n_clusters=k, method=Predict(expected_error=0), random_state=0
         )
         for k in (2, None)
     )
@@ -165,7 +169,7 @@ def test_points_that_nobody_is_sure_about_are_predicted() -> None:
     def answer(i: int, j: int) -> Verdict:
         return Verdict.UNSURE if {i, j} & {5, 60, 120} else Verdict.of(bool(truth[i] == truth[j]))
 
-    found = recover(X, answer, margin=1.0, method=Predict(None), random_state=0)
+    found = recover(X, answer, method=Predict(expected_error=0), random_state=0)
     assert clustering_error(found.labels, truth) <= 1 / 150
     unsure = found.how[[5, 60, 120]]
     assert (unsure == "predicted").sum() >= 2  # one of them may have been the first of its group
@@ -178,14 +182,14 @@ def test_groups_that_nobody_could_compare_at_first_are_compared_elsewhere() -> N
     def answer(i: int, j: int) -> Verdict:
         return Verdict.UNSURE if (i + j) % 5 == 0 else Verdict.of(bool(truth[i] == truth[j]))
 
-    found = recover(X, answer, margin=1.0, method=Predict(120), random_state=0)
+    found = recover(X, answer, method=Predict(expected_error=0), max_questions=120, random_state=0)
     assert clustering_error(found.labels, truth) <= 0.01
 
 
 def test_an_oracle_that_is_never_sure_is_not_asked_forever() -> None:
     X, _ = DATA["iris"]
     found = recover(
-        X, lambda i, j: Verdict.UNSURE, margin=1.0, method=Predict(None), random_state=0
+        X, lambda i, j: Verdict.UNSURE, method=Predict(expected_error=0), random_state=0
     )
     assert found.n_questions <= len(X)
     assert set(found.labels) == {0}
@@ -193,7 +197,7 @@ def test_an_oracle_that_is_never_sure_is_not_asked_forever() -> None:
 
 def test_what_is_known_can_be_seen_on_the_way() -> None:
     X, truth = DATA["wine"]
-    run = start(X, margin=1.0, method=Predict(40), random_state=0)
+    run = start(X, method=Predict(expected_error=0), max_questions=40, random_state=0)
     errors = []
     while run.pending:
         (question,) = run.pending
@@ -210,7 +214,11 @@ def test_large_data_is_labelled_without_memory_for_all_pairs() -> None:
     made = make_ellipsoids(30_000, 3, 4, random_state=0)
     tracemalloc.start()
     found = recover(
-        made.X, LabelOracle(made.labels), margin=1.0, method=Predict(30), random_state=0
+        made.X,
+        LabelOracle(made.labels),
+        method=Predict(expected_error=0),
+        max_questions=30,
+        random_state=0,
     )
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
@@ -221,12 +229,12 @@ def test_large_data_is_labelled_without_memory_for_all_pairs() -> None:
 
 
 def test_two_points_and_one_column_are_enough() -> None:
-    found = recover([[0.0], [1.0]], lambda i, j: False, margin=1.0, method=Predict())
+    found = recover([[0.0], [1.0]], lambda i, j: False, method=Predict())
     assert sorted(found.labels) == [0, 1]
-    found = recover([[1.0], [1.0], [1.0]], lambda i, j: True, margin=1.0, method=Predict())
+    found = recover([[1.0], [1.0], [1.0]], lambda i, j: True, method=Predict())
     assert found.labels.tolist() == [0, 0, 0]
 
 
 def test_impossible_settings_are_refused() -> None:
-    with pytest.raises(InvalidInputError, match="max_questions must be at least 1, got 0"):
-        Predict(max_questions=0)
+    with pytest.raises(InvalidInputError, match="expected_error must be from 0 to below 1, got 1"):
+        Predict(expected_error=1)

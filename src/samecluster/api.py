@@ -10,14 +10,14 @@ from __future__ import annotations
 import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from samecluster.errors import InvalidInputError
-from samecluster.oracles.base import as_oracle, checked_answer
+from samecluster.oracles.base import as_oracle, checked_answer, checked_answers
 from samecluster.points.array import validated
-from samecluster.questions.drive import drive
+from samecluster.questions.drive import drive, drive_batches
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer
 from samecluster.questions.run import Run
@@ -29,6 +29,7 @@ from samecluster.recovery.predict import Predict
 from samecluster.recovery.problem import Labelling, Method, Problem
 from samecluster.recovery.recur import Recur
 from samecluster.recovery.result import Recovery
+from samecluster.recovery.whole import whole_plan
 
 __all__ = ["METHODS", "RecoveryRun", "learn_cluster", "recover", "start"]
 
@@ -44,9 +45,17 @@ METHODS: dict[str, Callable[[], Method]] = {
 class RecoveryRun(Run[Recovery]):
     """A recovery under way: a `Run` that can also say what is known so far."""
 
-    def __init__(self, method: Method, problem: Problem, ledger: Ledger) -> None:
+    def __init__(
+        self,
+        method: Method,
+        problem: Problem,
+        ledger: Ledger,
+        audit: tuple[float, float] | None = None,
+        max_questions: int | None = None,
+    ) -> None:
         self.labelling = Labelling(problem, method.name, ledger)
-        super().__init__(method.plan(problem, self.labelling), ledger)
+        plan = whole_plan(method, problem, self.labelling, audit, max_questions)
+        super().__init__(plan, ledger)
 
     def snapshot(self) -> Recovery:
         """What is known now, as a Recovery with labels of -1 where nothing is known yet."""
@@ -57,8 +66,10 @@ def start(
     X: Any,
     *,
     n_clusters: int | None = None,
-    margin: float,
+    margin: float | Literal["auto"] = "auto",
     method: str | Method = "certify",
+    audit: tuple[float, float] | None = None,
+    max_questions: int | None = None,
     answers: Iterable[Answer] = (),
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> RecoveryRun:
@@ -70,9 +81,15 @@ def start(
     n_clusters : number of clusters k, from 2 to n; None if unknown (not for "recur" and
         "scq-k-means"). Where it is given, labels may rest on it.
     margin : γ > 0: every cluster C has an ellipsoidal distance in which each other point is more
-        than √(1+γ) times as far from some centre as the points of C
+        than √(1+γ) times as far from some centre as the points of C. Labels are then proven. With
+        "auto" a margin is guessed and lowered to what the answers allow; labels are inferred or
+        predicted.
     method : "certify", "recur", "scq-k-means", "everything" or "predict", or an object with
         settings such as ``samecluster.Certify(batch=8)``
+    audit : (error, confidence), such as (0.01, 0.95): go on with questions about random labels
+        until at most this share of those not asked is wrong, at this confidence
+    max_questions : stop there, with the best labels for all points; ``answers=run.result.answers``
+        goes on later
     answers : answers given before, such as ``recovery.answers`` of another run on the same rows;
         they are not asked again, and certify begins with what follows from them
     random_state : seed; the same seed gives the same questions
@@ -98,7 +115,13 @@ def start(
         rng=_generator(random_state),
         answers=tuple(ledger),
     )
-    return RecoveryRun(_checked_method(method), problem, ledger)
+    return RecoveryRun(
+        _checked_method(method),
+        problem,
+        ledger,
+        _checked_audit(audit),
+        _checked_max_questions(max_questions),
+    )
 
 
 def recover(
@@ -106,8 +129,10 @@ def recover(
     oracle: Any,
     *,
     n_clusters: int | None = None,
-    margin: float,
+    margin: float | Literal["auto"] = "auto",
     method: str | Method = "certify",
+    audit: tuple[float, float] | None = None,
+    max_questions: int | None = None,
     answers: Iterable[Answer] = (),
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
@@ -137,12 +162,14 @@ def recover(
         n_clusters=n_clusters,
         margin=margin,
         method=method,
+        audit=audit,
+        max_questions=max_questions,
         answers=answers,
         random_state=random_state,
     )
-    return drive(
+    return drive_batches(
         run,
-        lambda question: checked_answer(answering, question),
+        lambda questions: checked_answers(answering, questions),
         None if on_progress is None else lambda: on_progress(run.labelling),
     )
 
@@ -209,13 +236,43 @@ def _checked_n_clusters(n_clusters: Any, n: int) -> int | None:
     return k
 
 
-def _checked_margin(margin: Any) -> float:
+def _checked_margin(margin: Any) -> float | None:
+    if isinstance(margin, str) and margin == "auto":
+        return None
     if not isinstance(margin, numbers.Real) or isinstance(margin, bool):
-        raise InvalidInputError(f"margin must be a number, got {margin!r}")
+        raise InvalidInputError(f'margin must be a number or "auto", got {margin!r}')
     gamma = float(margin)
     if not (gamma > 0 and math.isfinite(gamma)):
         raise InvalidInputError(f"margin must be above 0 and finite, got {margin}")
     return gamma
+
+
+def _checked_audit(audit: Any) -> tuple[float, float] | None:
+    if audit is None:
+        return None
+    try:
+        error, confidence = (float(value) for value in audit)
+    except (TypeError, ValueError):
+        raise InvalidInputError(
+            f"audit must be two numbers, (error, confidence) such as (0.01, 0.95), got {audit!r}"
+        ) from None
+    if not (0 <= error < 1 and 0 < confidence < 1):
+        raise InvalidInputError(
+            "audit must be an error from 0 to below 1 and a confidence between 0 and 1, "
+            f"got {audit!r}"
+        )
+    return error, confidence
+
+
+def _checked_max_questions(max_questions: Any) -> int | None:
+    if max_questions is None:
+        return None
+    whole = isinstance(max_questions, numbers.Integral) and not isinstance(max_questions, bool)
+    if not whole or max_questions < 1:
+        raise InvalidInputError(
+            f"max_questions must be a whole number from 1 on, got {max_questions!r}"
+        )
+    return int(max_questions)
 
 
 def _checked_method(method: Any) -> Method:

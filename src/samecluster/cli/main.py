@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 import samecluster
+from samecluster.cli.inspect import inspect
 from samecluster.errors import InvalidInputError, SameClusterError
 
 __all__ = ["app", "main"]
@@ -80,7 +81,9 @@ def verify(
 
 @app.command()
 def margin(
-    data: Annotated[Path, typer.Argument(help="A .csv file with a header line.")],
+    data: Annotated[
+        Path, typer.Argument(help="A file with a header line: .csv, .tsv, .parquet or .jsonl.")
+    ],
     labels: Annotated[str, typer.Option(help="The column that has each row's group.")],
 ) -> None:
     """Look at labelled data: which margin each group has, and which rows break it.
@@ -90,6 +93,9 @@ def margin(
     from samecluster.cli.margin import run_margin
 
     run_margin(data, labels)
+
+
+app.command()(inspect)
 
 
 class Reproducible(enum.StrEnum):

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from samecluster.cli.data import load_labelled
+from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.recovery.diagnosis import (
     MOST_BREAKERS,
@@ -15,6 +16,9 @@ from samecluster.recovery.diagnosis import (
     components_with_margins,
     diagnose,
 )
+from samecluster.tables import Preparation, Wanted, read_table
+from samecluster.tables import Table as DataTable
+from samecluster.tables.known import read_labels
 
 __all__ = ["run_margin"]
 
@@ -25,9 +29,10 @@ _POINTS_A_COLUMN = 20  # fewer in a group, and proofs hardly save a question
 def run_margin(data: Path, labels: str) -> None:
     """Print each group's margin, rank and size, what breaks margins, and what may help."""
     console = Console()
-    X, numbers, names = load_labelled(data, labels)
-    if not names:
-        raise InvalidInputError(f"{data}: column {labels!r} is empty")
+    source = read_table(data)
+    # Margins are the same in any scale, so numbers stay as they are.
+    X = Preparation.fit(source, Wanted(labels=labels, scale=False)).apply(source)
+    numbers, names = _grouped(source, labels)
     with console.status(f"looking at {len(names)} groups in {X.shape[1]} columns"):
         found = diagnose(X, numbers)
     console.print(f"{len(X):,} rows, {X.shape[1]} columns of numbers", highlight=False)
@@ -42,7 +47,7 @@ def run_margin(data: Path, labels: str) -> None:
             f"{cluster.size:,}",
             str(cluster.rank),
             f"{cluster.margin:.3g}" if cluster.margin > 0 else "none",
-            _in_the_way(cluster),
+            _in_the_way(cluster, source),
         )
     console.print(table)
     for line in _advice(found, X.shape[1]):
@@ -57,15 +62,23 @@ def run_margin(data: Path, labels: str) -> None:
             )
 
 
-def _in_the_way(cluster: ClusterDiagnosis) -> str:
+def _grouped(source: DataTable, labels: str) -> tuple[IntArray, list[str]]:
+    """The group of each row (0 to k-1, or -1 where it is not known), and the groups' names."""
+    known = read_labels(source, labels)
+    if not known:
+        raise InvalidInputError(f"{source.source}: column {labels!r} is empty")
+    names = sorted({label for _, label in known})
+    place = {name: at for at, name in enumerate(names)}
+    numbers = np.full(len(source), -1)
+    for row, label in known:
+        numbers[row] = place[label]
+    return numbers, names
+
+
+def _in_the_way(cluster: ClusterDiagnosis, source: DataTable) -> str:
     if cluster.breakers is None:
         return f"more than {MOST_BREAKERS}"
-    # Lines of the file: the header is the first.
-    shown = ", ".join(str(row + 2) for row in cluster.breakers[:_SHOWN].tolist())
-    more = len(cluster.breakers) - _SHOWN
-    if not shown:
-        return ""
-    return f"lines {shown}" + (f" and {more} more" if more > 0 else "")
+    return source.row_names(cluster.breakers, _SHOWN) if len(cluster.breakers) else ""
 
 
 def _advice(found: tuple[ClusterDiagnosis, ...], d: int) -> list[str]:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from rich.console import Console
 
-from samecluster.cli.data import load_points
 from samecluster.errors import InvalidInputError
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
+from samecluster.tables import Preparation, Wanted, read_table
 
 __all__ = ["run_verify"]
 
@@ -20,7 +20,9 @@ __all__ = ["run_verify"]
 def run_verify(data: Path, proof: Path) -> bool:
     """Print what the proof shows; False if it does not hold."""
     console = Console()
-    X = load_points(data)
+    table = read_table(data)
+    # A proof is about the numbers of the file as they are, in all columns.
+    X = Preparation.fit(table, Wanted(features=table.names, scale=False)).apply(table)
     if not proof.exists():
         raise InvalidInputError(f"there is no file {proof}")
     lines = read_lines(proof)

@@ -1,4 +1,4 @@
-"""Who answers: simulated labels, functions, noise over any of them, and panels of several people.
+"""Who answers: simulated labels, functions, programs, noise over any of them, panels of people.
 
 An oracle has one method that matters, ``answer(question) -> Verdict``. Write your own by
 subclassing `Oracle`; wrap a plain function with `FunctionOracle` or `RowOracle`.
@@ -7,14 +7,17 @@ subclassing `Oracle`; wrap a plain function with `FunctionOracle` or `RowOracle`
 """
 
 from samecluster.oracles.base import Oracle, as_oracle
+from samecluster.oracles.command import CommandOracle
 from samecluster.oracles.comparisons import ComparisonOracle
 from samecluster.oracles.functions import FunctionOracle, RowOracle
 from samecluster.oracles.labels import LabelOracle
 from samecluster.oracles.noisy import NoisyOracle
 from samecluster.oracles.outcome import Outcome, Person
 from samecluster.oracles.panel import Panel
+from samecluster.oracles.wire import Shown
 
 __all__ = [
+    "CommandOracle",
     "ComparisonOracle",
     "FunctionOracle",
     "LabelOracle",
@@ -24,5 +27,6 @@ __all__ = [
     "Panel",
     "Person",
     "RowOracle",
+    "Shown",
     "as_oracle",
 ]

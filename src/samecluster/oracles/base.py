@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 from abc import ABC, abstractmethod
+from collections.abc import Generator, Iterable
 from typing import Any
 
 import numpy as np
@@ -11,7 +13,7 @@ from samecluster._typing import FloatArray
 from samecluster.errors import AnswerError, InvalidInputError, OracleError
 from samecluster.questions.pair import Question, Verdict
 
-__all__ = ["Oracle", "as_oracle", "checked_answer"]
+__all__ = ["Oracle", "as_oracle", "checked_answer", "checked_answers"]
 
 
 class Oracle(ABC):
@@ -20,6 +22,17 @@ class Oracle(ABC):
     @abstractmethod
     def answer(self, question: Question) -> Verdict:
         """The verdict on a question."""
+
+    def answer_many(
+        self, questions: Iterable[Question]
+    ) -> Generator[tuple[Question, Verdict], None, None]:
+        """Verdicts on questions, in the order in which they come.
+
+        One after the other, unless overridden. A question is taken from ``questions`` only when it
+        can be put: until then it may turn out to be superfluous.
+        """
+        for question in questions:
+            yield question, checked_answer(self, question)
 
     def bound_to(self, X: FloatArray) -> Oracle:
         """This oracle for the rows of X; only oracles that look at rows need to override it."""
@@ -52,6 +65,20 @@ def checked_answer(oracle: Oracle, question: Question) -> Verdict:
             f"the oracle failed on {question}: {type(error).__name__}: {error}"
         ) from error
     return as_verdict(verdict, question)
+
+
+def checked_answers(
+    oracle: Oracle, questions: Iterable[Question]
+) -> Generator[tuple[Question, Verdict], None, None]:
+    """The oracle's verdicts as they come; OracleError if it fails or says something else."""
+    try:
+        with contextlib.closing(oracle.answer_many(questions)) as answers:
+            for question, said in answers:
+                yield question, as_verdict(said, question)
+    except AnswerError:
+        raise
+    except Exception as error:
+        raise OracleError(f"the oracle failed: {type(error).__name__}: {error}") from error
 
 
 def as_verdict(said: Any, question: Question) -> Verdict:

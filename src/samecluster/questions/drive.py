@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
+from samecluster.errors import OracleError
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Run
 
-__all__ = ["drive"]
+__all__ = ["drive", "drive_batches"]
 
 T = TypeVar("T")
 
@@ -27,6 +29,29 @@ def drive(
         for question in pending:
             if run.awaits(question):
                 run.tell(question, answer(question))
+        if after_batch is not None:
+            after_batch()
+    return run.result
+
+
+def drive_batches(
+    run: Run[T],
+    answer_many: Callable[[Iterable[Question]], Generator[tuple[Question, Verdict], None, None]],
+    after_batch: Callable[[], None] | None = None,
+) -> T:
+    """Put all questions of a batch at once and tell the answers as they come; return the result.
+
+    ``answer_many`` takes a question from what it is given when it can put it, so that one which
+    earlier answers made superfluous is not put. Answers that come too late for that are taken if
+    they agree, and not counted.
+    """
+    while pending := run.pending:
+        open_ones = (question for question in pending if run.awaits(question))
+        with contextlib.closing(answer_many(open_ones)) as answers:
+            for question, verdict in answers:
+                run.tell(question, verdict)
+        if run.pending == pending:
+            raise OracleError(f"none of {len(pending)} questions was answered")
         if after_batch is not None:
             after_batch()
     return run.result

@@ -53,6 +53,10 @@ class Ledger:
             return Verdict.SAME
         return Verdict.DIFFERENT if b in self._differs.get(a, ()) else None
 
+    def representative(self, item: int) -> int:
+        """An item that stands for all that are known to be in the same cluster as this one."""
+        return self._root(item)
+
     def known(self, question: Question) -> Verdict | None:
         """Like `implied`, and UNSURE for a pair that was answered so and is still open."""
         verdict = self.implied(question)

@@ -20,6 +20,7 @@ from samecluster.geometry.kernel import Kernel, compiled_decisions, compiled_pro
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
+from samecluster.recovery.groups import Groups
 from samecluster.recovery.guide import UNBORN, Guide
 from samecluster.recovery.knowledge import Knowledge
 from samecluster.recovery.placing import MAX_COMPARATORS, Placing
@@ -38,6 +39,9 @@ _GAUGED = 400
 _FINER = 8
 _USUAL = 0.99
 _WIDE_MARGIN = 0.5  # below it, knowing which clusters differ helps more than more members
+_PATIENCE = 10  # questions beyond two spanning sets
+_MANY_STRAYS = 6  # so many are no clusters that wait for their second member
+_WORTH_ASKING = 2e-4  # share of the points that a question must prove, or two points
 
 
 @dataclass(frozen=True)
@@ -79,20 +83,29 @@ class Certify:
         return "certify"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
-        return _Asking(self, problem, labelling).play()
+        asking = Asking(self, problem, labelling)
+        yield from asking.play()
+        return asking.result()
 
 
-class _Asking:
-    """One run of certify."""
+class Asking:
+    """One run of certify.
+
+    With a guessed margin it stops where questions prove little, and takes a point that differs
+    from all clusters with two asked members for a stray, not for a cluster to be told apart.
+    """
 
     def __init__(self, settings: Certify, problem: Problem, labelling: Labelling) -> None:
         self.settings = settings
         self.labelling = labelling
+        self.guessed, self.exceptions = problem.guessed, problem.exceptions
+        self.margin, self.answers = problem.known_margin(settings.name), problem.answers
         seed = int(problem.rng.integers(2**31))
         kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs())
         self.known = Knowledge(
-            problem.X, problem.margin, problem.n_clusters, settings.resolution, kernel, seed
+            problem.X, self.margin, problem.n_clusters, settings.resolution, kernel, seed
         )
+        labelling.proof = self.known.log
         size = _SAMPLE if len(problem.X) > _SMALL else len(problem.X)
         self.sample = self.known.closure.order[:size].astype(np.int64)
         self.place_in_sample = np.full(len(problem.X), -1, dtype=np.int64)
@@ -107,20 +120,25 @@ class _Asking:
             tireless = settings.effort == "thorough"
             self.thinking = Thinking(self.known, self._guess, decisions, tireless, seed)
         self.placing = _PlacingByProof(problem.n_clusters, self.known, self._plausible)
-        self.margin, self.answers = problem.margin, problem.answers
         self.current: int | None = None
         # What stayed unsure: points without label, and pairs of names that may be one cluster.
-        self.aside: set[int] = set()
+        self.aside: set[int] = set(problem.exceptions)
         self.left_open: set[tuple[int, int]] = set()
         self.claimed: set[int] = set()
+        self.loose: set[Question] = set()
+        # With a guessed margin, once the reach stalled: questions and labels after each step.
+        self.course: list[tuple[int, int]] = []
+        # Names of one asked point each, near which another one was asked that belongs elsewhere.
+        self.barren: set[int] = set()
+        self.given_up = False
 
-    def play(self) -> Plan[Recovery]:
+    def play(self) -> Plan[None]:
         """Grow one group after the other, then find out which of them are one cluster.
 
         That two groups differ is left for last: if there are as many as clusters were declared,
         and every point is in one of them, they are the clusters, and no question is needed.
         """
-        self._begin_with(self.answers)
+        self.begin()
         while True:
             open_ = self._open()
             items = self._spread_items(open_)
@@ -141,31 +159,54 @@ class _Asking:
             elif len(open_):
                 yield from self._go_on(open_)
             else:
-                return self._result()
+                self.known.refuse_if_too_many()
+                self._refuse_parted_pairs()
+                return
 
-    def _begin_with(self, answers: Sequence[Answer]) -> None:
-        """Take in answers that were given before, in their order."""
-        placing = self.placing
+    def begin(self) -> None:
+        """Take in answers that were given before, in their order, and what follows from them.
+
+        Pairs that nothing else was compared with found no cluster: they are looked at in the end.
+        """
+        answers = [
+            answer
+            for answer in self.answers
+            if answer.verdict is not Verdict.UNSURE
+            and self.exceptions.isdisjoint(answer.question.pair)
+        ]
+        self.loose = Groups(answers).loose_pairs()
         for answer in answers:
-            if answer.verdict is Verdict.UNSURE:
-                continue
-            item, comparator = answer.question.item, answer.question.comparator
-            if comparator not in placing.cluster_of:
-                item, comparator = comparator, item
-            if comparator not in placing.cluster_of:
-                placing.found(comparator)
-            question, cluster = Question(item, comparator), placing.cluster_of[comparator]
-            if item in placing.cluster_of:
-                self._settle_pair(question, answer.verdict)
-                continue
-            self.known.take_answer(question, cluster, answer.verdict)
-            if answer.verdict is Verdict.SAME:
-                placing.add(item, cluster)
-        if placing.cluster_of:
-            self._conclude(list(placing.cluster_of))
+            if answer.question not in self.loose:
+                self._recall(answer)
+        if self.placing.cluster_of:
+            self._conclude(list(self.placing.cluster_of))
+
+    def _refuse_parted_pairs(self) -> None:
+        """RefutedError if two items are in different clusters although an answer joins them."""
+        for question in self.loose:
+            one, other = self.known.closure.labels[list(question.pair)].tolist()
+            if min(one, other) >= 0 and one != other:
+                raise self.known.refuted(question.item, int(other))
+
+    def _recall(self, answer: Answer) -> None:
+        placing = self.placing
+        item, comparator = answer.question.item, answer.question.comparator
+        if comparator not in placing.cluster_of:
+            item, comparator = comparator, item
+        if comparator not in placing.cluster_of:
+            placing.found(comparator)
+        question, cluster = Question(item, comparator), placing.cluster_of[comparator]
+        if item in placing.cluster_of:
+            self._settle_pair(question, answer.verdict)
+            return
+        self.known.take_answer(question, cluster, answer.verdict)
+        if answer.verdict is Verdict.SAME:
+            placing.add(item, cluster)
 
     def _go_on(self, open_: IntArray) -> Plan[None]:
         """The reach has stalled: think, and ask if that did not help."""
+        if self.guessed and not self.course:
+            self.course.append((self.labelling.n_questions, self.labelling.n_labelled))
         if self.thinking is None:
             yield from self._ask_about(self._farthest(open_))
             return
@@ -196,18 +237,21 @@ class _Asking:
         return True
 
     def _ask_about(self, items: list[int]) -> Plan[None]:
+        groups = self._guess(np.array(items)).tolist()
         found = yield from self.placing.place(items)
+        for group, cluster in zip(groups, found, strict=True):
+            if cluster != group:
+                self.barren |= {name for name in (group, cluster) if self._is_stray(name)}
         for item in (i for i, c in zip(items, found, strict=True) if c < 0):
             self.known.refuse_if_homeless(item)
             self.aside.add(item)
         self._conclude(items)
 
-    def _result(self) -> Recovery:
+    def result(self) -> Recovery:
         """Names of clusters without gaps, in the order in which they were found."""
-        self.known.refuse_if_too_many()
         for number, name in enumerate(self.known.alive):
             self.labelling.rename(name, number)
-        return self.labelling.recovery(proof=self.known.log)
+        return self.labelling.recovery()
 
     # -- which groups are one cluster ------------------------------------------------------------
 
@@ -215,11 +259,12 @@ class _Asking:
         """Whether every point has a name, and there are as many names as clusters."""
         known = self.known
         enough = len(known.alive) == known.log.n_clusters
-        return enough and not self.aside and not known.all_different
+        complete = not self.aside and not self.given_up
+        return enough and complete and not known.all_different
 
     def _unsettled_pairs(self) -> list[tuple[int, int]]:
         """A batch of pairs of names that may be one cluster, the nearest first."""
-        alive, known = self.known.alive, self.known
+        known, alive = self.known, [name for name in self.known.alive if not self._is_stray(name)]
         gaps: dict[tuple[int, int], float] = {}
         for a in alive:
             norms = known.norms(self.placing.representative(a))
@@ -234,6 +279,10 @@ class _Asking:
             if not self._shown_different(a, b):
                 pairs.append((a, b))
         return pairs
+
+    def _is_stray(self, name: int) -> bool:
+        named = 0 <= name < len(self.placing.members)
+        return self.guessed and named and len(self.placing.members[name]) == 1
 
     def _shown_different(self, a: int, b: int) -> bool:
         """Whether two names can be told apart without a question."""
@@ -281,9 +330,22 @@ class _Asking:
             open_ = self.known.open_points()
             if self.aside:
                 open_ = open_[~np.isin(open_, np.fromiter(self.aside, dtype=np.int64))]
+            if self._stalled():
+                open_ = open_[:0]
             if len(open_) or not self.known.climb():
                 return open_
             self._write()
+
+    def _stalled(self) -> bool:
+        """Whether, with a guessed margin, the latest questions proved too little to go on."""
+        if self.course and not self.given_up:
+            now, labels = self.labelling.n_questions, self.labelling.n_labelled
+            self.course.append((now, labels))
+            window = 2 * (self.points.shape[1] + 1) + _PATIENCE
+            worth = window * max(2.0, _WORTH_ASKING * self.known.level_size)
+            earlier = [had for asked, had in self.course if asked <= now - window]
+            self.given_up = bool(earlier) and labels - earlier[-1] < worth
+        return self.given_up
 
     def _conclude(self, items: Sequence[int]) -> None:
         """Draw all conclusions from new answers."""
@@ -301,7 +363,8 @@ class _Asking:
     def _write(self) -> None:
         labels = self.known.closure.labels
         new = np.flatnonzero((labels >= 0) & (self.labelling.how == How.UNASSIGNED))
-        self.labelling.mark(new, labels[new].astype(np.int64), How.PROVEN)
+        how = How.INFERRED if self.guessed else How.PROVEN
+        self.labelling.mark(new, labels[new].astype(np.int64), how)
 
     def _sample_view(self) -> tuple[IntArray, np.ndarray]:
         labels = self.known.closure.labels[self.sample].astype(np.int64)
@@ -327,6 +390,9 @@ class _Asking:
     def _group_order(self, in_sample: IntArray) -> list[int]:
         """The group in hand first, then grown ones, then the unborn one nearest to the known."""
         alive = [int(g) for g in np.unique(self.guide.groups[in_sample])]
+        barren = {name for name in self.barren if self._is_stray(name)}
+        if len(barren) >= _MANY_STRAYS:
+            alive = [group for group in alive if group not in barren]
         born = [g for g in self.guide.alive() if g < UNBORN]
         middle = self.points.mean(axis=0)
 
@@ -390,7 +456,7 @@ class _Asking:
         at = self.place_in_sample[items]
         groups = np.where(at >= 0, self.guide.groups[at], UNBORN)
         strange = groups >= UNBORN
-        if strange.any():
+        if strange.any() and self.known.alive:
             groups[strange] = self.known.closure.nearest(items[strange])
         return groups
 
@@ -400,7 +466,9 @@ class _Asking:
         norms = self.known.norms(item)
         if at >= 0 and self.guide.groups[at] < len(norms):
             norms[self.guide.groups[at]] = -1.0
-        return sorted(self.known.alive, key=lambda name: float(norms[name]))
+        order = sorted(self.known.alive, key=lambda name: float(norms[name]))
+        strays = [name for name in order if self._is_stray(name)]
+        return [name for name in order if name not in strays[1:]]
 
 
 class _PlacingByProof(Placing):

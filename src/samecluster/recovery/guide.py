@@ -28,12 +28,13 @@ class Guide:
     """Groups of the sample ``points`` (m, d): numbers of clusters, or UNBORN and up.
 
     ``labels`` (m,) and ``outside`` (m, k) are views of what is known about the sample; the guide
-    reads them and never writes.
+    reads them and never writes. ``components`` (m,) is the mixture as it was at first.
     """
 
     def __init__(self, points: FloatArray, n_clusters: int | None, seed: int) -> None:
         self.points = points
-        self.groups: IntArray = UNBORN + _components(points, n_clusters, seed)
+        self.components = _components(points, n_clusters, seed)
+        self.groups: IntArray = UNBORN + self.components
         self._shapes: dict[int, tuple[FloatArray, FloatArray, float]] = {}
         self._known = 0
 

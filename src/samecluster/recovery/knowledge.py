@@ -17,7 +17,7 @@ from samecluster.proof.checker import fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.closure import Closure
-from samecluster.recovery.refute import answers_about, first_conflict, largest_margin
+from samecluster.recovery.refute import answers_about, answers_of, first_conflict, largest_margin
 
 __all__ = ["Knowledge"]
 
@@ -195,7 +195,7 @@ class Knowledge:
 
     def close(self) -> None:
         """Label all that is in reach at this level. RefutedError if the answers forbid it."""
-        self.closure.close(self._levels()[self._level])
+        self.closure.close(self.level_size)
         self._look_for_conflicts()
 
     def climb(self, at_most: int | None = None) -> bool:
@@ -213,13 +213,18 @@ class Knowledge:
     def _levels(self) -> list[int]:
         return self.closure.levels()
 
+    @property
+    def level_size(self) -> int:
+        """How many points are looked at now."""
+        return self._levels()[self._level]
+
     def refine(self, factor: int) -> None:
         """Look more closely at each cluster: more of its extreme members prove more."""
         self.closure.refine(factor)
         self.close()
 
     def open_points(self) -> IntArray:
-        prefix = self.closure.order[: self._levels()[self._level]].astype(np.int64)
+        prefix = self.closure.order[: self.level_size].astype(np.int64)
         return prefix[self.closure.labels[prefix] < 0]
 
     def non_members(self, cluster: int) -> IntArray:
@@ -272,13 +277,13 @@ class Knowledge:
 
     def refuted(self, item: int, cluster: int | None) -> RefutedError:
         """The error that says which answers cannot all be right under the margin."""
-        margin = self.log.margin
+        margin, answers = self.log.margin, answers_of(self.log)
         return RefutedError(
             item,
             cluster,
-            tuple(answers_about(self.log, item, cluster, self.asked)),
+            answers_about(answers, item, cluster, self.asked),
             margin,
-            largest_margin(self._X, self.log.resolution, self.asked, margin, self._seed),
+            largest_margin(self._X, self.log.resolution, answers, margin, self._seed),
         )
 
     # -- distances, for choosing -----------------------------------------------------------------

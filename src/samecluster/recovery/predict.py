@@ -5,7 +5,8 @@ Needs no margin and no number of clusters, and proves nothing. For real data, wh
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -13,14 +14,15 @@ import numpy as np
 
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.questions.pair import Question, Verdict
+from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
+from samecluster.recovery.groups import Groups
 from samecluster.recovery.placing import MAX_COMPARATORS, Placing
 from samecluster.recovery.predictor import Predictor
-from samecluster.recovery.problem import Labelling, Problem
+from samecluster.recovery.problem import BudgetSpent, Labelling, Problem
 from samecluster.recovery.result import How, Recovery
 
-__all__ = ["Predict"]
+__all__ = ["Predict", "Teaching"]
 
 _COMPARED_ANYWAY = 2
 _IMPLAUSIBLE = 0.05
@@ -33,48 +35,80 @@ class Predict:
 
     Parameters
     ----------
-    max_questions : stop there, with the best labels so far. None goes on until all is asked; of
-        more than 4,000 points that is all of a core of 2,000.
+    expected_error : stop once the model expects at most this share of the labels to be wrong. 0
+        goes on until all is asked; of more than 4,000 points that is all of a core of 2,000.
     """
 
-    max_questions: int | None = 200
+    expected_error: float = 0.001
 
     def __post_init__(self) -> None:
-        if self.max_questions is not None and not self.max_questions >= 1:
-            raise InvalidInputError(f"max_questions must be at least 1, got {self.max_questions}")
+        if not 0 <= self.expected_error < 1:
+            raise InvalidInputError(
+                f"expected_error must be from 0 to below 1, got {self.expected_error}"
+            )
 
     @property
     def name(self) -> str:
         return "predict"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
-        asking = _Asking(problem, labelling)
-        yield from _limited(asking.play(), labelling, self.max_questions)
-        return asking.result()
+        teaching = Teaching(problem, labelling, self.expected_error)
+        with suppress(BudgetSpent):
+            yield from teaching.play()
+        return teaching.result()
 
 
-def _limited(plan: Plan[None], labelling: Labelling, max_questions: int | None) -> Plan[None]:
-    """Play a plan until it ends or the questions are used up, wherever it is then."""
-    try:
-        batch = next(plan)
-        while max_questions is None or labelling.n_questions < max_questions:
-            batch = plan.send((yield batch))
-    except StopIteration:
-        return
+class Teaching:
+    """One run of predict. Labels that are proven or inferred already are left as they are."""
 
-
-class _Asking:
-    """One run of predict."""
-
-    def __init__(self, problem: Problem, labelling: Labelling) -> None:
+    def __init__(self, problem: Problem, labelling: Labelling, expected_error: float) -> None:
         self.labelling = labelling
-        self.model = Predictor(problem.X, problem.rng)
+        self.target = expected_error
+        asked = {item for answer in problem.answers for item in answer.question.pair}
+        self.model = Predictor(problem.X, problem.rng, include=sorted(asked))
         self.placing = _PlacingByModel(problem.n_clusters, self.model)
-        self.aside: set[int] = set()
+        self.exceptions = problem.exceptions
+        self.aside: set[int] = set(problem.exceptions)
+        self._begin_with(problem.answers)
+
+    def _begin_with(self, answers: Sequence[Answer]) -> None:
+        """Take in answers that were given before: groups first, then what is different."""
+        spoken = [
+            answer
+            for answer in answers
+            if answer.verdict is not Verdict.UNSURE and self.aside.isdisjoint(answer.question.pair)
+        ]
+        loose = Groups(spoken).loose_pairs()
+        spoken = [answer for answer in spoken if answer.question not in loose]
+        groups = Groups(spoken).members()
+        for first, *others in (group for group in groups if len(group) > 1):
+            self.placing.found(first)
+            for item in others:
+                self.placing.add(item, self.placing.cluster_of[first])
+        for (item,) in (group for group in groups if len(group) == 1):
+            self._recall(item, spoken)
+        for answer in spoken:
+            known = self.placing.cluster_of.keys() >= set(answer.question.pair)
+            if known and answer.verdict is Verdict.DIFFERENT:
+                self.placing.take(answer.question.pair, answer.verdict)
+
+    def _recall(self, item: int, answers: Sequence[Answer]) -> None:
+        """An item that only differs: it founded a group, unless it was still being placed."""
+        others = [sum(a.question.pair) - item for a in answers if item in a.question.pair]
+        outside = {self.placing.cluster_of[i] for i in others if i in self.placing.cluster_of}
+        for group in outside:
+            self.model.rule_out(item, group)
+        if self.placing.founds_another(item, outside):
+            self.placing.found(item)
+
+    @property
+    def expected_error(self) -> float:
+        """The share of labels that the model expects to be wrong."""
+        return self.model.expected_error if self.model.known else 1.0
 
     def play(self) -> Plan[None]:
-        """Points and pairs of groups by turns, until there is nothing left to ask."""
-        while True:
+        """Points and pairs of groups by turns, until little is expected to be wrong."""
+        while self.expected_error > self.target or self.model.is_starting:
             item = self.model.next_item(skip=self.aside)
             if item is not None:
                 (cluster,) = yield from self.placing.place([item])
@@ -100,8 +134,8 @@ class _Asking:
 
     def _write_predicted(self) -> None:
         prediction = self.model.prediction()
-        open_ = np.ones(len(prediction.groups), dtype=np.bool_)
-        open_[list(self.model.known)] = False
+        open_ = self.labelling.how <= How.PREDICTED
+        open_[[*self.model.known, *self.exceptions]] = False
         items = np.flatnonzero(open_)
         self._mark(items, prediction.groups[items], How.PREDICTED)
         self.labelling.probability = prediction.probability
@@ -114,11 +148,14 @@ class _Asking:
 
     def result(self) -> Recovery:
         """Everything that can be said, with the groups numbered without gaps."""
-        self._write_predicted()
-        self._write()
-        for number, name in enumerate(np.unique(self.labelling.labels).tolist()):
-            self.labelling.rename(name, number)
+        self.write_all()
+        self.labelling.number_clusters()
         return self.labelling.recovery()
+
+    def write_all(self) -> None:
+        if self.model.known:
+            self._write_predicted()
+            self._write()
 
 
 class _PlacingByModel(Placing):
@@ -157,6 +194,12 @@ class _PlacingByModel(Placing):
         if self.all_found or len(self._differs) < _COMPARED_ANYWAY:
             return False
         return dict(self.model.order(item))[cluster] < _IMPLAUSIBLE
+
+    def founds_another(self, item: int, outside: Collection[int]) -> bool:
+        """Whether an item that is outside some groups is plausible in none of the others."""
+        if len(outside) < min(_COMPARED_ANYWAY, len(self.alive)):
+            return False
+        return all(s < _IMPLAUSIBLE for g, s in self.model.order(item) if g not in outside)
 
     def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
         if verdict is Verdict.DIFFERENT:

@@ -94,6 +94,18 @@ class Predictor:
         """Whether every point, or a copy of it, is in the core."""
         return bool((self._at >= 0).all())
 
+    @property
+    def is_starting(self) -> bool:
+        """Whether the first points, spread over the data, are still to come."""
+        return len(self._model.asked) < min(_START, len(self.core))
+
+    @property
+    def expected_error(self) -> float:
+        """The share of points of the core whose label is expected to be wrong."""
+        doubt = 1.0 - self._chances().max(axis=1)
+        doubt[self._model.asked] = 0.0
+        return float(doubt.mean())
+
     # -- what is told ----------------------------------------------------------------------------
 
     def learn(self, item: int, group: int) -> None:
@@ -215,7 +227,7 @@ class Predictor:
         candidates = np.flatnonzero(open_)
         if not len(candidates):
             return None
-        if len(self._names) < 2 or len(self._model.asked) < _START:
+        if len(self._names) < 2 or self.is_starting:
             return int(self.core[self._most_spread(candidates)])
         self._turn += 1
         at = self._worst_fit(candidates) if self._turn % 2 == 0 else None

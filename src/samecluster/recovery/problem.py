@@ -12,29 +12,49 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.pair import Answer
+from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
-from samecluster.recovery.result import How, Recovery, Round
+from samecluster.recovery.audit import AuditReport
+from samecluster.recovery.result import How, MarginSearch, Recovery, Round
 
-__all__ = ["Labelling", "Method", "Problem"]
+__all__ = ["BudgetSpent", "Labelling", "Method", "Problem"]
 
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """The data and what is declared about it. Checked by whoever makes one."""
+    """The data and what is declared about it. Checked by whoever makes one.
+
+    ``margin`` is None if nobody declared one; with ``guessed`` it is a guess, and what follows from
+    it is inferred, not proven. ``answers`` were given before; the ledger knows them too, so no
+    method asks them again. Answers about ``exceptions`` do not count against the margin.
+    """
 
     X: FloatArray
     n_clusters: int | None
-    margin: float
+    margin: float | None
     rng: np.random.Generator
-    # What was answered before; the ledger knows it too, so no method asks it again.
     answers: tuple[Answer, ...] = ()
+    guessed: bool = False
+    exceptions: frozenset[int] = frozenset()
 
     def known_n_clusters(self, method: str) -> int:
         """The number of clusters, for methods that cannot do without."""
         if self.n_clusters is None:
             raise InvalidInputError(f"method {method!r} needs n_clusters")
         return self.n_clusters
+
+    def known_margin(self, method: str) -> float:
+        """The margin, for methods that cannot do without."""
+        if self.margin is None:
+            raise InvalidInputError(f"method {method!r} needs a margin")
+        return self.margin
+
+
+class BudgetSpent(Exception):
+    """Thrown into a plan when no more questions may be asked.
+
+    A plan may catch it to bring its labels up to date, and return; it never reaches a user.
+    """
 
 
 class Method(Protocol):
@@ -61,11 +81,24 @@ class Labelling:
         self._ledger = ledger
         self._given = len(ledger)
         self._counted = 0
+        self.exceptions: tuple[int, ...] = ()
+        self.search: MarginSearch | None = None
+        self.audit: AuditReport | None = None
+        self.proof: ProofLog | None = None
 
     @property
     def n_questions(self) -> int:
         """Questions asked so far; answers that were there before do not count."""
         return len(self._ledger) - self._given
+
+    @property
+    def answers(self) -> tuple[Answer, ...]:
+        """All answers so far, also those that were there before."""
+        return tuple(self._ledger)
+
+    def implied(self, question: Question) -> Verdict | None:
+        """What the answers say about a pair, by themselves or by transitivity."""
+        return self._ledger.implied(question)
 
     @property
     def n_labelled(self) -> int:
@@ -89,11 +122,29 @@ class Labelling:
         if name != to:
             self.labels[self.labels == name] = to
 
+    def reset(self) -> None:
+        """Forget all labels, not the answers: they are about to be drawn from these anew."""
+        self.labels[:], self.how[:], self._round_of[:] = -1, How.UNASSIGNED, -1
+        self.probability, self.proof = None, None
+
+    def number_clusters(self) -> None:
+        """Number clusters without gaps, by the first answer about a member of each.
+
+        So a cluster keeps its number when labels are drawn anew from these answers and more.
+        """
+        asked = [item for answer in self._ledger for item in answer.question.pair]
+        names = dict.fromkeys(self.labels[asked].tolist()) if asked else {}
+        names |= dict.fromkeys(np.unique(self.labels).tolist())
+        order = [name for name in names if name >= 0]
+        number = np.full(max(order, default=-1) + 2, -1, dtype=np.int64)
+        number[order] = np.arange(len(order))
+        self.labels = number[self.labels]
+
     def close_round(self) -> None:
         self._rounds.append(Round(self.n_questions - self._counted, self.n_labelled))
         self._counted = self.n_questions
 
-    def recovery(self, proof: ProofLog | None = None) -> Recovery:
+    def recovery(self) -> Recovery:
         """All that is known now, as a result of its own."""
         return Recovery(
             labels=self.labels.copy(),
@@ -104,8 +155,11 @@ class Labelling:
             answers=tuple(self._ledger),
             points=self._problem.X,
             method=self._method,
-            margin=self._problem.margin,
+            margin=self._problem.margin if self.search is None else self.search.margin,
             n_clusters=self._problem.n_clusters,
-            proof=proof,
+            proof=self.proof,
             probability=None if self.probability is None else self.probability.copy(),
+            exceptions=self.exceptions,
+            search=self.search,
+            audit=self.audit,
         )

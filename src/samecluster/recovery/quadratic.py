@@ -55,10 +55,11 @@ class Clouds:
         r = self.points.shape[1]
         for group in np.flatnonzero(self.sizes > _FULL_ENOUGH * r):
             members = np.flatnonzero(self.groups == group)
-            away = self._squares(self.points[members], int(group))
+            away = self.squares(self.points[members], int(group))
             self.inside[members[away > np.quantile(away, 1.0 - _TRIMMED)]] = False
 
-    def _squares(self, points: FloatArray, group: int) -> FloatArray:
+    def squares(self, points: FloatArray, group: int) -> FloatArray:
+        """(m,) squared distances of points from a group's mean, as its covariance measures."""
         whitened = (points - self.means[group]) @ self._factors[group].T
         return np.asarray(np.sum(whitened**2, axis=1))
 
@@ -66,7 +67,7 @@ class Clouds:
         """(m, k) log likelihood plus log size for points that were not counted."""
         found = np.full((len(points), len(self.sizes)), -np.inf)
         for group in np.flatnonzero(self.sizes):
-            squares = self._squares(points, int(group))
+            squares = self.squares(points, int(group))
             found[:, group] = np.log(self.sizes[group]) - (squares + self._logs[group]) / 2.0
         return found
 
@@ -87,7 +88,7 @@ class Clouds:
                 found[own, group] = -np.inf
                 continue
             a = size / (size - 1.0)
-            squares = self._squares(self.points[own], int(group))
+            squares = self.squares(self.points[own], int(group))
             left = np.maximum(1.0 - a / weight * squares, 1e-9)
             squares *= (weight - 1.0) / weight * a**2 / left
             logs = self._logs[group] + r * np.log(weight / (weight - 1.0)) + np.log(left)

@@ -120,7 +120,8 @@ class _Rounds:
         self.known_how = How.PROVEN if settings.guaranteed else How.INFERRED
         # Points that stayed unsure: asking again would not help, so they are left alone.
         self.aside: set[int] = set()
-        self.thickness = _thickness(problem.margin, self.points.shape[1])
+        self.margin = problem.known_margin(settings.name)
+        self.thickness = _thickness(self.margin, self.points.shape[1])
 
     def play(self) -> Plan[Recovery]:
         n = len(self.points)
@@ -213,7 +214,7 @@ class _Rounds:
         inside = others[contained]
         tessellation = Tessellation(
             ellipsoid.rank,
-            self.problem.margin,
+            self.margin,
             stretch=rounding / max(ellipsoid.rank, 1),
             capped=self.settings.capped,
         )
@@ -232,7 +233,7 @@ class _Rounds:
     def _expand(self, sample: IntArray, candidates: IntArray) -> IntArray:
         if self.settings.expansion is None:
             return candidates[:0]
-        dimension, margin = self.points.shape[1], self.problem.margin
+        dimension, margin = self.points.shape[1], self.margin
         if self.settings.expansion == "paper":
             factor = 1.0 + margin / dimension
         else:

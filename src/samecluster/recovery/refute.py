@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence, Set
+from itertools import permutations
 
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.geometry.kernel import Kernel
 from samecluster.proof.log import ProofLog
+from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.closure import Closure
 
-__all__ = ["answers_about", "first_conflict", "largest_margin"]
+__all__ = ["answers_about", "answers_of", "first_conflict", "largest_margin"]
 
 _SAMPLE = 2000
 _STEPS = 24
@@ -30,57 +32,88 @@ def first_conflict(closure: Closure, outside: Mapping[int, IntArray]) -> tuple[i
 
 
 def largest_margin(
-    X: FloatArray, tau: FloatArray, asked: Mapping[int, int], margin: float, seed: int
+    X: FloatArray, tau: FloatArray, answers: Sequence[Answer], margin: float, seed: int
 ) -> float:
     """The largest margin that the answers allow, by bisection below one that they refute.
 
-    Closures are rebuilt from the asked items alone, over these and a sample of the other points.
-    Closure grows with the margin, so bisection is right; a larger sample could lower the result.
+    What was concluded under that margin may be wrong, so only answers count: closures are rebuilt
+    from them, over the asked items and a sample of the other points. Closure grows with the
+    margin, so bisection is right; a larger sample could lower the result.
     """
-    places: dict[bytes, int] = {}
-    if any(places.setdefault((X[i] + 0.0).tobytes(), own) != own for i, own in asked.items()):
-        return 0.0  # identical points in different clusters
+    ledger = Ledger(answers)
+    asked = np.unique([item for answer in answers for item in answer.question.pair])
     rng = np.random.default_rng(seed)
     sample = rng.choice(len(X), size=min(_SAMPLE, len(X)), replace=False)
-    items = np.union1d(np.fromiter(asked, dtype=np.int64), sample)
-    facts = {int(np.searchsorted(items, item)): cluster for item, cluster in asked.items()}
+    items = np.union1d(asked.astype(np.int64), sample)
+    facts = {int(np.searchsorted(items, i)): ledger.representative(int(i)) for i in asked}
+    different = {
+        (a, b)
+        for a, b in permutations(sorted(set(facts.values())), 2)
+        if ledger.implied(Question(a, b)) is Verdict.DIFFERENT
+    }
     points = X[items]
-    if not _consistent(points, tau, facts, margin * 2.0**-_STEPS):
-        return 0.0
+
+    def allowed(gamma: float) -> bool:
+        return _consistent(points, tau, facts, different, gamma)
+
     low, high = margin * 2.0**-_STEPS, margin
+    if _coincide(points, facts, different) or not allowed(low):
+        return 0.0
     for _ in range(_STEPS):
         middle = (low + high) / 2.0
-        if _consistent(points, tau, facts, middle):
-            low = middle
-        else:
-            high = middle
+        low, high = (middle, high) if allowed(middle) else (low, middle)
     return low
 
 
-def _consistent(X: FloatArray, tau: FloatArray, facts: Mapping[int, int], margin: float) -> bool:
-    """Whether no closure reaches an asked item, or a proven point, of another cluster."""
+def _coincide(X: FloatArray, facts: Mapping[int, int], different: Set[tuple[int, int]]) -> bool:
+    """Whether asked items of clusters that differ are identical points."""
+    places: dict[bytes, set[int]] = {}
+    for item, name in facts.items():
+        places.setdefault((X[item] + 0.0).tobytes(), set()).add(name)
+    return any(pair in different for names in places.values() for pair in permutations(names, 2))
+
+
+def _consistent(
+    X: FloatArray,
+    tau: FloatArray,
+    facts: Mapping[int, int],
+    different: Set[tuple[int, int]],
+    margin: float,
+) -> bool:
+    """Whether no closure reaches an asked item, or a proven point, of a cluster that differs."""
     closure = Closure(X, margin, tau, ProofLog("", margin, None, tau), Kernel(), seed=0)
-    for number, cluster in enumerate(sorted(set(facts.values()))):
-        for item in (i for i, c in facts.items() if c == cluster):
+    names = sorted(set(facts.values()))
+    for number, name in enumerate(names):
+        for item in (i for i, c in facts.items() if c == name):
             closure.ask(item, number)
     closure.close(len(X))
-    labels = closure.labels
-    others = {
-        cluster: np.flatnonzero((labels >= 0) & (labels != cluster)) for cluster in closure.alive
+    outside = {
+        number: np.flatnonzero(
+            np.isin(closure.labels, [at for at, b in enumerate(names) if (a, b) in different])
+        )
+        for number, a in enumerate(names)
     }
-    return first_conflict(closure, others) is None
+    return first_conflict(closure, outside) is None
+
+
+def answers_of(log: ProofLog) -> list[Answer]:
+    """The answers that a log rests on."""
+    return [
+        Answer(Question(record[1], record[2]), Verdict(record[3]))
+        for record in log.records
+        if record[0] == "answer"
+    ]
 
 
 def answers_about(
-    log: ProofLog, item: int, cluster: int | None, asked: Mapping[int, int]
-) -> list[Answer]:
+    answers: Sequence[Answer], item: int, cluster: int | None, asked: Mapping[int, int]
+) -> tuple[Answer, ...]:
     """Answers that made the asked members of a cluster (None: all), and those about the item."""
     members = {i for i, c in asked.items() if c == cluster}
-    chosen = []
-    for record in log.records:
-        if record[0] != "answer":
-            continue
-        _, i, j, verdict = record
-        if cluster is None or (verdict == "same" and {i, j} <= members) or item in (i, j):
-            chosen.append(Answer(Question(i, j), Verdict(verdict)))
-    return chosen
+    return tuple(
+        answer
+        for answer in answers
+        if cluster is None
+        or item in answer.question.pair
+        or (answer.verdict is Verdict.SAME and members.issuperset(answer.question.pair))
+    )

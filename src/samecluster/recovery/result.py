@@ -12,10 +12,11 @@ import numpy.typing as npt
 from samecluster._typing import FloatArray, IntArray
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
+from samecluster.recovery.audit import AuditReport
 from samecluster.recovery.error import clustering_error
 from samecluster.recovery.explain import explain
 
-__all__ = ["How", "Recovery", "Round"]
+__all__ = ["How", "MarginSearch", "Recovery", "Round"]
 
 
 class How(enum.IntEnum):
@@ -44,6 +45,35 @@ class Round:
     n_labelled: int
 
 
+@dataclass(frozen=True)
+class MarginSearch:
+    """How a margin that nobody declared was found. As text it is the sentence for users.
+
+    Attributes
+    ----------
+    margin : the margin that inferred labels rest on; None if none was found that helps
+    refuted : margins tried before, which the answers do not allow
+    n_questions : questions spent on the search: at labels that looked risky, and at exceptions
+
+    Examples
+    --------
+    >>> print(MarginSearch(0.42, (1.0,), 21))
+    margin 0.42, guessed; 21 questions spent on finding it; the answers do not allow 1
+    """
+
+    margin: float | None
+    refuted: tuple[float, ...]
+    n_questions: int
+
+    def __str__(self) -> str:
+        tried = ", ".join(f"{margin:.3g}" for margin in self.refuted)
+        against = f"; the answers do not allow {tried}" if tried else ""
+        if self.margin is None:
+            return "no margin was found that saves questions" + against
+        spent = f"{self.n_questions} question{'' if self.n_questions == 1 else 's'}"
+        return f"margin {self.margin:.3g}, guessed; {spent} spent on finding it{against}"
+
+
 @dataclass(frozen=True, eq=False)
 class Recovery:
     """The outcome of a recovery, complete or not.
@@ -57,10 +87,13 @@ class Recovery:
     round_of : (n,) the round, from 0, in which the label became known; -1 where there is none
     answers : all answers, in the order given
     points : (n, d) the data
-    method, margin, n_clusters : what it ran with
+    method, margin, n_clusters : what it ran with; a margin that nobody declared is in `search`
     proof : the log that proves the labels, where the method writes one
-    probability : (n,) probability that each label is right, where the method predicts; 1.0 for
-        asked ones
+    probability : (n,) probability that each label is right, where labels are predicted; 1.0 for
+        asked ones, and NaN for those that follow from a margin
+    exceptions : items that answers put outside every group that was found; they have no label
+    search : how the margin was found, if it was not declared
+    audit : what an audit showed, if there was one
     """
 
     labels: IntArray
@@ -71,10 +104,13 @@ class Recovery:
     answers: tuple[Answer, ...]
     points: FloatArray
     method: str
-    margin: float
+    margin: float | None
     n_clusters: int | None
     proof: ProofLog | None = None
     probability: FloatArray | None = None
+    exceptions: tuple[int, ...] = ()
+    search: MarginSearch | None = None
+    audit: AuditReport | None = None
 
     @property
     def how(self) -> npt.NDArray[np.str_]:

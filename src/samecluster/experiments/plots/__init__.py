@@ -5,20 +5,14 @@ One module a picture, `style` for what they share. matplotlib is imported only t
 
 from __future__ import annotations
 
-import importlib.util
 from collections.abc import Sequence
 from pathlib import Path
 
 from samecluster.errors import InvalidInputError
 from samecluster.experiments.experiment import Table
+from samecluster.plots import MISSING, can_draw
 
 __all__ = ["MISSING", "can_draw", "draw"]
-
-MISSING = "pictures need matplotlib: pip install samecluster[plots]"
-
-
-def can_draw() -> bool:
-    return importlib.util.find_spec("matplotlib") is not None
 
 
 def draw(name: str, tables: Sequence[Table], folder: Path) -> list[Path]:

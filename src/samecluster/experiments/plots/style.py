@@ -12,6 +12,8 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from samecluster.plots.style import OKABE_ITO
+
 __all__ = [
     "BLACK",
     "GREY",
@@ -25,15 +27,6 @@ __all__ = [
 ]
 
 BLACK, GREY = "#000000", "#8c8c8c"
-OKABE_ITO = {
-    "orange": "#E69F00",
-    "sky": "#56B4E9",
-    "green": "#009E73",
-    "blue": "#0072B2",
-    "red": "#D55E00",
-    "purple": "#CC79A7",
-}
-"""The palette of Okabe and Ito, which holds for the common kinds of colour blindness."""
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,231 @@
+"""The oracle behind ``--oracle-cmd``: a program that answers, such as a language model or a lab.
+
+`wire` has the lines that are exchanged, `program` the processes; here is who is asked what, and
+what happens if an answer does not come.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import queue
+import shlex
+import shutil
+import threading
+import weakref
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+
+from samecluster.errors import InvalidInputError, OracleError
+from samecluster.oracles.base import Oracle
+from samecluster.oracles.program import Program, close_all
+from samecluster.oracles.wire import Reply, Shown, question_line, read_reply
+from samecluster.questions.pair import Question, Verdict
+
+__all__ = ["CommandOracle", "Shown"]
+
+
+class CommandOracle(Oracle):
+    """Asks a program: a JSON question a line on its input, a JSON answer a line on its output.
+
+    The program is started when first needed and kept. If it ends, answers too late or writes
+    something that is no answer to the question, it is started again and the question put again,
+    ``retries`` times at most. Use it in a ``with`` statement, or call `close` at the end.
+
+    Parameters
+    ----------
+    command : the program and its arguments, as a list or as one text that is split as a shell
+        would; no shell runs it
+    shown : what the program sees of a row, by its number; without it, the row number as key and
+        no fields
+    parallel : so many copies of the program run side by side, each with one question at a time
+    timeout : seconds to wait for an answer; None to wait for ever
+    retries : how often a question is put again after a failure
+
+    Attributes
+    ----------
+    notes : the notes that came with answers, by question
+
+    Examples
+    --------
+    >>> import sys
+    >>> program = '''
+    ... import json, sys
+    ... for line in sys.stdin:
+    ...     question = json.loads(line)
+    ...     same = question["item"]["fields"] == question["comparator"]["fields"]
+    ...     print(json.dumps({"id": question["id"], "verdict": "same" if same else "different"}))
+    ... '''
+    >>> colours = ["red", "blue", "red"]
+    >>> def shown(row):
+    ...     return Shown(f"flower {row}", {"colour": colours[row]})
+    >>> with CommandOracle([sys.executable, "-c", program], shown) as oracle:
+    ...     oracle.answer(Question(0, 2))
+    <Verdict.SAME: 'same'>
+    """
+
+    def __init__(
+        self,
+        command: str | Sequence[str],
+        shown: Callable[[int], Shown] | None = None,
+        *,
+        parallel: int = 1,
+        timeout: float | None = 60.0,
+        retries: int = 2,
+    ) -> None:
+        if parallel < 1:
+            raise InvalidInputError(f"parallel must be at least 1, got {parallel}")
+        if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
+            raise InvalidInputError(
+                f"timeout must be a number of seconds above 0, or None, got {timeout}"
+            )
+        if retries < 0:
+            raise InvalidInputError(f"retries must be 0 or more, got {retries}")
+        self.notes: dict[Question, str] = {}
+        self._arguments = _arguments(command)
+        self._shown = _by_number if shown is None else shown
+        self._parallel = parallel
+        self._timeout = timeout
+        self._tries = retries + 1
+        self._numbers = itertools.count(1)
+        self._programs: list[Program] = []
+        self._idle: list[Program] = []
+        # Also at the end of the interpreter, and if nobody calls close.
+        weakref.finalize(self, close_all, self._programs)
+
+    def __repr__(self) -> str:
+        return f"CommandOracle({shlex.join(self._arguments)!r}, parallel={self._parallel})"
+
+    def __enter__(self) -> CommandOracle:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End all programs. A later question starts them again."""
+        close_all(self._programs)
+        for program in self._idle:
+            self._programs.remove(program)
+        self._idle.clear()
+
+    def answer(self, question: Question) -> Verdict:
+        ((_, verdict),) = self.answer_many([question])
+        return verdict
+
+    def answer_many(
+        self, questions: Iterable[Question]
+    ) -> Generator[tuple[Question, Verdict], None, None]:
+        """Put up to ``parallel`` questions at a time; verdicts in the order in which they come.
+
+        A question is taken from ``questions`` when a program is free for it. After a question that
+        could not be answered no other is put; the answers under way are still given, and then the
+        OracleError is raised. If the caller stops early, the programs at work are ended.
+        """
+        waiting = iter(questions)
+        arrived: queue.SimpleQueue[_Errand] = queue.SimpleQueue()
+        away: set[_Errand] = set()
+        failure: Exception | None = None
+        try:
+            while True:
+                while failure is None and len(away) < self._parallel:
+                    if (question := next(waiting, None)) is None:
+                        break
+                    away.add(self._send(question, arrived))
+                if not away:
+                    break
+                errand = arrived.get()
+                away.remove(errand)
+                if isinstance(errand.outcome, Reply):
+                    self._idle.append(errand.program)
+                    yield errand.question, self._noted(errand.question, errand.outcome)
+                else:
+                    self._programs.remove(errand.program)
+                    failure = failure or errand.outcome
+        finally:
+            self._abandon(away, arrived)
+        if failure is not None:
+            raise failure
+
+    def _send(self, question: Question, arrived: queue.SimpleQueue[_Errand]) -> _Errand:
+        shown = self._shown(question.item), self._shown(question.comparator)
+        if not self._idle:
+            self._idle.append(Program(self._arguments))
+            self._programs.append(self._idle[-1])
+        errand = _Errand(question, self._idle.pop(), arrived)
+        ask = functools.partial(self._ask, errand.program, str(next(self._numbers)), *shown)
+        threading.Thread(target=errand.run, args=[ask], daemon=True).start()
+        return errand
+
+    def _ask(self, program: Program, identity: str, item: Shown, comparator: Shown) -> Reply:
+        """The reply of a program, with as many tries as are allowed."""
+        line = question_line(identity, item, comparator)
+        for left in reversed(range(self._tries)):
+            try:
+                return program.ask(line, lambda said: read_reply(said, identity), self._timeout)
+            except OracleError as error:
+                if not left:
+                    raise OracleError(
+                        f"the program {shlex.join(self._arguments)!r} gave no answer on "
+                        f"{item.key} and {comparator.key} ({_tries(self._tries)}): {error}"
+                    ) from error
+        raise AssertionError("there is at least one try")
+
+    def _noted(self, question: Question, reply: Reply) -> Verdict:
+        if reply.note is not None:
+            self.notes[question] = reply.note
+        return reply.verdict
+
+    def _abandon(self, away: Collection[_Errand], arrived: queue.SimpleQueue[_Errand]) -> None:
+        """End the programs whose answer nobody waits for any more."""
+        for errand in away:
+            errand.program.stop()
+        for _ in away:
+            self._programs.remove(arrived.get().program)
+
+
+@dataclass(eq=False)
+class _Errand:
+    """A question on its way to a program, and at last what came of it."""
+
+    question: Question
+    program: Program
+    arrived: queue.SimpleQueue[_Errand]
+    outcome: Reply | Exception | None = None
+
+    def run(self, ask: Callable[[], Reply]) -> None:
+        try:
+            self.outcome = ask()
+        except Exception as error:
+            self.outcome = error
+        self.arrived.put(self)
+
+
+def _arguments(command: str | Sequence[str]) -> list[str]:
+    """The program and its arguments, if there is such a program."""
+    try:
+        arguments = shlex.split(command) if isinstance(command, str) else list(command)
+    except ValueError as error:
+        raise InvalidInputError(f"command cannot be read: {error}: {command}") from error
+    if not arguments:
+        raise InvalidInputError("command must name a program, got nothing")
+    if shutil.which(arguments[0]) is None:
+        raise InvalidInputError(
+            f"command must begin with a program that can be run: {arguments[0]!r} is neither on "
+            "the search path nor an executable file"
+        )
+    return arguments
+
+
+def _by_number(row: int) -> Shown:
+    return Shown(str(row))
+
+
+def _tries(count: int) -> str:
+    return "1 try" if count == 1 else f"{count} tries"

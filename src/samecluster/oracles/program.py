@@ -1,0 +1,205 @@
+"""A program that is asked line by line: started when needed, watched, and surely ended.
+
+Knows nothing of questions. Each program leads a process group of its own, so that Ctrl-C reaches
+only us and whatever it started can be ended with it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from samecluster.errors import OracleError
+
+__all__ = ["Program", "close_all"]
+
+T = TypeVar("T")
+
+_LONGEST_LINE = 1 << 20
+_REMEMBERED = 8192
+"""So many bytes of what it wrote last on standard error are kept."""
+_LINES_TOLD = 10
+_GRACE = 2.0
+"""Seconds that a program has to leave by itself after its input ended."""
+
+
+class Program:
+    """One program, of which at most one process runs at a time.
+
+    ``ask`` belongs to one thread at a time. ``stop`` may come from any, and is final.
+    """
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._arguments = list(arguments)
+        self._lock = threading.Lock()
+        self._process: _Process | None = None
+        self._stopped = False
+        self._busy = False
+
+    def ask(self, line: bytes, read: Callable[[bytes], T], timeout: float | None) -> T:
+        """What it writes in reply to a line, as ``read`` understands it.
+
+        OracleError if ``read`` raises one, if nothing comes or not in time; then the process has
+        been ended, and the next line starts another.
+        """
+        process = self._running()
+        reply, in_time = process.exchange(line, timeout)
+        self._busy = False
+        if not in_time:
+            raise self._failure(
+                f"no line came within {timeout:g} seconds (it must flush its output after each "
+                "answer)"
+            )
+        if not reply:
+            raise self._failure("its output ended without an answer", ended=True)
+        if len(reply) > _LONGEST_LINE:
+            raise self._failure(f"it wrote a line of more than {_LONGEST_LINE:,} bytes")
+        try:
+            return read(reply)
+        except OracleError as error:
+            raise self._failure(str(error)) from error
+
+    def stop(self) -> None:
+        """End the process and never start another."""
+        with self._lock:
+            self._stopped = True
+            if self._process is not None:
+                self._process.kill()
+
+    def dismiss(self) -> None:
+        """Never start another process, and tell the one that is idle that it may leave."""
+        with self._lock:
+            self._stopped = True
+            if self._process is not None and not self._busy:
+                self._process.end_input()
+
+    def see_off(self) -> None:
+        """After `dismiss`: wait until it has left; after a while, make it."""
+        with self._lock:
+            if self._process is None:
+                return
+            if self._busy:
+                self._process.kill()  # whoever waits for its answer sees to the rest
+            else:
+                self._process.end(_GRACE)
+                self._process = None
+
+    def _running(self) -> _Process:
+        with self._lock:
+            if self._stopped:
+                raise OracleError("the program was stopped")
+            if self._process is None:
+                try:
+                    self._process = _Process(self._arguments)
+                except OSError as error:
+                    raise OracleError(f"it cannot be started: {error}") from error
+            self._busy = True
+            return self._process
+
+    def _failure(self, reason: str, *, ended: bool = False) -> OracleError:
+        """End the process, and tell why with what it said on standard error."""
+        process, self._process = self._process, None
+        assert process is not None
+        code = process.end(_GRACE if ended else 0.0)
+        told = f" (exit code {code})" if ended and code is not None else ""
+        lines = process.last_words()
+        if not lines:
+            return OracleError(f"{reason}{told}; it wrote nothing on standard error")
+        return OracleError(
+            "\n  ".join([f"{reason}{told}; its last lines on standard error:", *lines])
+        )
+
+
+def close_all(programs: Iterable[Program]) -> None:
+    """End programs: all are told first, so that they leave side by side."""
+    leaving = list(programs)
+    try:
+        for program in leaving:
+            program.dismiss()
+        for program in leaving:
+            program.see_off()
+    finally:
+        for program in leaving:
+            program.stop()
+
+
+class _Process:
+    """One process, its pipes, and the end of what it wrote on standard error."""
+
+    def __init__(self, arguments: Sequence[str]) -> None:
+        self._process = subprocess.Popen(
+            arguments,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            # A Python program that does not flush would otherwise look as if it never answered.
+            env=os.environ | {"PYTHONUNBUFFERED": "1"},
+        )
+        self._told = b""
+        self._listener = threading.Thread(target=self._listen, daemon=True)
+        self._listener.start()
+
+    def exchange(self, line: bytes, timeout: float | None) -> tuple[bytes, bool]:
+        """What it wrote in reply, nothing if its output ended, and whether it came in time."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        late = threading.Event()
+        watch = threading.Timer(timeout or 0.0, self._out_of_time, [late])
+        watch.daemon = True
+        if timeout is not None:
+            watch.start()
+        reply = b""
+        # Killing the process is what ends a write or a read that takes too long.
+        with contextlib.suppress(OSError):
+            self._process.stdin.write(line)
+            self._process.stdin.flush()
+            reply = self._process.stdout.readline(_LONGEST_LINE + 1)
+        watch.cancel()
+        return reply, not late.is_set()
+
+    def _out_of_time(self, late: threading.Event) -> None:
+        late.set()
+        self.kill()
+
+    def kill(self) -> None:
+        """End it and all that it started."""
+        if hasattr(os, "killpg"):
+            # The group outlives its leader while others are in it, and is gone with the last.
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+        else:
+            self._process.kill()
+
+    def end_input(self) -> None:
+        assert self._process.stdin is not None
+        with contextlib.suppress(OSError):
+            self._process.stdin.close()
+
+    def end(self, grace: float) -> int | None:
+        """End it and what it started; its exit code if it left within ``grace`` seconds."""
+        self.end_input()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(grace)
+        code = self._process.poll()
+        self.kill()
+        self._process.wait()
+        assert self._process.stdout is not None
+        self._process.stdout.close()
+        return code
+
+    def last_words(self) -> list[str]:
+        # What escaped from the group may hold standard error open, so this does not wait for long.
+        self._listener.join(_GRACE)
+        return self._told.decode("utf-8", errors="replace").splitlines()[-_LINES_TOLD:]
+
+    def _listen(self) -> None:
+        assert self._process.stderr is not None
+        with self._process.stderr as pipe:
+            while chunk := os.read(pipe.fileno(), 1 << 16):
+                self._told = (self._told + chunk)[-_REMEMBERED:]

@@ -1,0 +1,104 @@
+"""The lines that pass between this package and a program that answers: one JSON object a line.
+
+docs/oracle_command.md tells them to users, docs/oracle_command.schema.json to machines.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from samecluster.errors import OracleError
+from samecluster.questions.pair import Verdict
+
+__all__ = ["VERSION", "Reply", "Shown", "question_line", "read_reply"]
+
+VERSION = 1
+_QUOTED = 200
+"""So many characters of a line that cannot be read are shown."""
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What a program sees of an item: its key, and those of its fields that were chosen."""
+
+    key: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What a program said about a question."""
+
+    verdict: Verdict
+    note: str | None = None
+
+
+def question_line(identity: str, item: Shown, comparator: Shown) -> bytes:
+    """A question as a line.
+
+    >>> question_line("1", Shown("a", {"size": 2.5}), Shown("b", {"size": math.nan}))
+    ... # doctest: +NORMALIZE_WHITESPACE
+    b'{"version": 1, "id": "1", "item": {"key": "a", "fields": {"size": 2.5}},
+    "comparator": {"key": "b", "fields": {"size": null}}}\\n'
+    """
+    question = {
+        "version": VERSION,
+        "id": identity,
+        "item": _shown(item),
+        "comparator": _shown(comparator),
+    }
+    return json.dumps(question, allow_nan=False).encode() + b"\n"
+
+
+def read_reply(line: bytes, identity: str) -> Reply:
+    """The reply to a question from a line; OracleError if it is none, or to another question.
+
+    >>> read_reply(b'{"id": "1", "verdict": "same", "note": "twins"}', "1")
+    Reply(verdict=<Verdict.SAME: 'same'>, note='twins')
+    """
+    try:
+        said = json.loads(line)
+    except (ValueError, RecursionError):
+        said = None
+    if not isinstance(said, dict):
+        raise OracleError(
+            "it wrote a line that is no JSON object (anything but answers belongs on standard "
+            f"error): {_quoted(line)}"
+        )
+    if said.get("id") != identity:
+        raise OracleError(f'it must answer with "id": "{identity}", but it wrote {_quoted(line)}')
+    words = [verdict.value for verdict in Verdict]
+    if said.get("verdict") not in words:
+        raise OracleError(
+            f'"verdict" must be one of {", ".join(words)}, but it wrote {_quoted(line)}'
+        )
+    note = said.get("note")
+    if note is not None and not isinstance(note, str):
+        raise OracleError(f'"note" must be text, but it wrote {_quoted(line)}')
+    return Reply(Verdict(said["verdict"]), note)
+
+
+def _shown(item: Shown) -> dict[str, Any]:
+    return {"key": item.key, "fields": {name: _cell(of) for name, of in item.fields.items()}}
+
+
+def _cell(value: Any) -> str | int | float | bool | None:
+    """A field as JSON can hold it: numbers that are none as null, what it does not know as text."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, str | int | float):
+        return value
+    return str(value)
+
+
+def _quoted(line: bytes) -> str:
+    text = line.decode("utf-8", errors="replace").strip()
+    return repr(text if len(text) <= _QUOTED else text[:_QUOTED] + "…")

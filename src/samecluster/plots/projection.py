@@ -1,0 +1,105 @@
+"""From d columns to the plane: the directions in which clusters lie furthest apart.
+
+Numbers only; nothing is drawn here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from samecluster._typing import FloatArray, IntArray
+
+__all__ = ["View", "best_views"]
+
+_MOST_POINTS = 100_000
+"""Directions are found from so many points; more would hardly turn them."""
+_RIDGE = 1e-6
+"""Variance, as a share of that of all points, that a flat cluster is taken to have across."""
+_TOLD = 2
+
+
+@dataclass(frozen=True, eq=False)
+class View:
+    """A way to look at the points: two coordinates each, and what the axes are."""
+
+    title: str
+    x: FloatArray
+    y: FloatArray
+    x_label: str
+    y_label: str
+    plain: bool
+    """Whether the axes are columns of the data, so that their numbers mean something."""
+
+
+def best_views(X: FloatArray, labels: IntArray, columns: Sequence[str] | None = None) -> list[View]:
+    """The two planes (for three columns or more) that show the clusters best, the better first.
+
+    Two columns are shown as they are. Otherwise the first directions are those of Fisher's
+    discriminant, in which cluster centres differ most for the spread within clusters; where there
+    are more directions to fill than clusters tell, principal components follow. Not for one
+    column.
+    """
+    d = X.shape[1]
+    names = [f"column {j + 1}" for j in range(d)] if columns is None else list(columns)
+    if d == 2:
+        return [View("", X[:, 0], X[:, 1], names[0], names[1], plain=True)]
+    scaled = _scaled(X)
+    directions, n_telling = _directions(scaled, labels, min(d, 4))
+    at = scaled @ directions
+    told = [
+        f"direction {j + 1}" + (_mostly(directions[:, j], names) if columns is not None else "")
+        for j in range(directions.shape[1])
+    ]
+    second = (2, 3) if n_telling >= 4 else (0, 2)
+    return [
+        View(title, at[:, i], at[:, j], told[i], told[j], plain=False)
+        for title, (i, j) in (("best projection", (0, 1)), ("second best projection", second))
+    ]
+
+
+def _scaled(X: FloatArray) -> FloatArray:
+    """Columns with mean 0 and deviation 1; those that are constant 0."""
+    largest = np.abs(X).max(axis=0)
+    safe = X / np.where(largest > 0, largest, 1.0)  # squares of huge numbers would overflow
+    safe = safe - safe.mean(axis=0)
+    deviation = safe.std(axis=0)
+    varies = deviation > 1e-12
+    return np.where(varies, safe / np.where(varies, deviation, 1.0), 0.0)
+
+
+def _directions(X: FloatArray, labels: IntArray, count: int) -> tuple[FloatArray, int]:
+    """Directions (d, count), and how many of them tell clusters apart."""
+    step = -(-len(X) // _MOST_POINTS)
+    X, labels = X[::step], labels[::step]
+    telling = _discriminants(X, labels)[:, :count]
+    basis, _ = np.linalg.qr(telling)
+    rest = X - (X @ basis) @ basis.T
+    _, components = np.linalg.eigh(rest.T @ rest)
+    found = np.column_stack([telling, components[:, ::-1]])[:, :count]
+    return found, telling.shape[1]
+
+
+def _discriminants(X: FloatArray, labels: IntArray) -> FloatArray:
+    """Fisher's directions (d, k−1), the best first; every cluster counts alike."""
+    groups = [X[labels == label] for label in np.unique(labels[labels >= 0])]
+    d = X.shape[1]
+    if len(groups) < 2:
+        return np.empty((d, 0))
+    centres = np.array([group.mean(axis=0) for group in groups])
+    offsets = centres - centres.mean(axis=0)
+    within = np.mean(
+        [(g - c).T @ (g - c) / len(g) for g, c in zip(groups, centres, strict=True)], axis=0
+    )
+    _, directions = linalg.eigh(offsets.T @ offsets, within + _RIDGE * np.eye(d))
+    best = directions[:, ::-1][:, : len(groups) - 1]
+    return np.asarray(best / np.linalg.norm(best, axis=0))
+
+
+def _mostly(direction: FloatArray, names: Sequence[str]) -> str:
+    """The columns that weigh most in a direction."""
+    heaviest = np.argsort(-np.abs(direction))[:_TOLD]
+    return ": mostly " + ", ".join(names[j] for j in heaviest)

@@ -1,0 +1,194 @@
+"""A method from the first question to the last: with a guessed margin, a budget and an audit."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from samecluster._typing import IntArray
+from samecluster.questions.pair import Question, Verdict
+from samecluster.questions.run import Plan
+from samecluster.recovery.audit import Audit
+from samecluster.recovery.auto import Auto
+from samecluster.recovery.certify import Certify
+from samecluster.recovery.checks import Check
+from samecluster.recovery.nearest import Near
+from samecluster.recovery.placing import MAX_COMPARATORS
+from samecluster.recovery.problem import BudgetSpent, Labelling, Method, Problem
+from samecluster.recovery.rest import keep_together, predict_rest
+from samecluster.recovery.result import How, Recovery
+
+__all__ = ["whole_plan"]
+
+_CLUSTERS_TRIED = 8
+_EXPECTED_OF_AUDITED = 0.2  # share of an audit's error that prediction may leave
+
+
+def whole_plan(
+    method: Method,
+    problem: Problem,
+    labelling: Labelling,
+    audit: tuple[float, float] | None,
+    max_questions: int | None,
+) -> Plan[Recovery]:
+    """The plan of a method, with what is asked for on top of it."""
+    if problem.margin is None and isinstance(method, Certify):
+        expected = Auto.expected_error if audit is None else _EXPECTED_OF_AUDITED * audit[0]
+        method = Auto(method, max(expected, Auto.expected_error))
+    plan: Plan[Any] = method.plan(problem, labelling)
+    if audit is not None:
+        plan = _Auditing(method, problem, labelling, *audit, pairs=max_questions is None).play()
+    ended = yield from _limited(plan, labelling, max_questions)
+    if not ended and labelling.audit is None:
+        predict_rest(replace(problem, answers=labelling.answers), labelling)
+        labelling.number_clusters()
+    keep_together(labelling)
+    return labelling.recovery()
+
+
+def _limited(plan: Plan[Any], labelling: Labelling, max_questions: int | None) -> Plan[bool]:
+    """Play a plan until it ends, or until the questions are used up, wherever it is then.
+
+    True if it has brought its labels up to date.
+    """
+    try:
+        batch = next(plan)
+        while True:
+            verdicts: Sequence[Verdict] = ()
+            n_put = 0
+            while n_put < len(batch):
+                room = (
+                    len(batch) if max_questions is None else max_questions - labelling.n_questions
+                )
+                if room <= 0:
+                    plan.throw(BudgetSpent())
+                n_put += room
+                # What was put before is known by now, and costs nothing.
+                verdicts = yield batch[:n_put]
+            batch = plan.send(verdicts)
+    except StopIteration:
+        return True
+    except BudgetSpent:
+        return False
+
+
+class _Auditing:
+    """A method, then rounds of checks; what they find wrong is learned from between rounds."""
+
+    def __init__(
+        self,
+        method: Method,
+        problem: Problem,
+        labelling: Labelling,
+        error: float,
+        confidence: float,
+        pairs: bool,
+    ) -> None:
+        self.method, self.problem, self.labelling = method, problem, labelling
+        self.error, self.confidence, self.pairs = error, confidence, pairs
+        # Whoever chooses labels must not know the draws.
+        self.draws = np.random.default_rng(int(problem.rng.integers(2**63)))
+        self.near = Near(problem.X)
+
+    def play(self) -> Plan[None]:
+        yield from self._label()
+        audit = Audit(
+            *self._unasked(),
+            error=self.error,
+            confidence=self.confidence,
+            rng=self.draws,
+            pairs=self.pairs,
+        )
+        while True:
+            learn = yield from self._round(audit)
+            if not learn:
+                return
+            yield from self._label()
+            audit.new_round(*self._unasked())
+
+    def _label(self) -> Plan[None]:
+        """Labels by the method, from all answers so far."""
+        self.labelling.reset()
+        problem = replace(self.problem, answers=self.labelling.answers)
+        yield from self.method.plan(problem, self.labelling)
+        self.labelling.number_clusters()
+        keep_together(self.labelling)
+
+    def _unasked(self) -> tuple[IntArray, IntArray]:
+        items = np.flatnonzero((self.labelling.labels >= 0) & (self.labelling.how != How.ASKED))
+        return items, self.labelling.labels[items]
+
+    def _round(self, audit: Audit) -> Plan[bool]:
+        """Check labels until the bound is met; True if it is better to learn and begin anew."""
+        self.labelling.audit = audit.report()
+        while not audit.met and (checks := audit.next_checks()):
+            verdict = yield from self._compare(checks[0])
+            audit.take(checks[0], verdict)
+            if verdict is Verdict.DIFFERENT:
+                yield from self._correct(audit, checks[0])
+            elif verdict is Verdict.SAME and checks[0].partner is None:
+                self._confirm(checks[0].item, checks[0].label)
+            self.labelling.audit = audit.report()
+            if verdict is not Verdict.SAME and _better_anew(audit):
+                return True
+        return False
+
+    def _compare(self, check: Check) -> Plan[Verdict]:
+        """Ask about a check, with other members if that stays unsure."""
+        if check.partner is not None:
+            (verdict,) = yield [Question(check.item, check.partner)]
+            return verdict
+        return (yield from self._belongs(check.item, check.label))
+
+    def _belongs(self, item: int, label: int) -> Plan[Verdict]:
+        for member in self.near.first(item, self._members(label))[:MAX_COMPARATORS]:
+            (verdict,) = yield [Question(item, member)]
+            if verdict is not Verdict.UNSURE:
+                return verdict
+        return Verdict.UNSURE
+
+    def _members(self, label: int) -> list[int]:
+        now = self.labelling
+        return np.flatnonzero((now.labels == label) & (now.how == How.ASKED)).tolist()
+
+    def _correct(self, audit: Audit, check: Check) -> Plan[None]:
+        """Find out which label is wrong, and where its item belongs."""
+        for item in (check.item, check.partner):
+            if item is None or self.labelling.how[item] == How.ASKED:
+                continue
+            verdict = yield from self._belongs(item, check.label)
+            if verdict is Verdict.SAME:
+                audit.settle([item], wrong=False)
+                self._confirm(item, check.label)
+            elif verdict is Verdict.DIFFERENT:
+                audit.settle([item], wrong=True)
+                yield from self._move(item, check.label)
+
+    def _move(self, item: int, wrong: int) -> Plan[None]:
+        """Compare an item with the other clusters, the nearest first; it may be in none."""
+        labels = [int(label) for label in np.unique(self.labelling.labels) if label >= 0]
+        gaps = {
+            label: float(self.near.distances(item, members).min())
+            for label in labels
+            if label != wrong and (members := self._members(label))
+        }
+        for label in sorted(gaps, key=lambda label: gaps[label])[:_CLUSTERS_TRIED]:
+            if (yield from self._belongs(item, label)) is Verdict.SAME:
+                self._confirm(item, label)
+                return
+        self.labelling.mark(np.array([item]), -1, How.UNASSIGNED)
+        self.labelling.exceptions = tuple(sorted({*self.labelling.exceptions, item}))
+
+    def _confirm(self, item: int, label: int) -> None:
+        self.labelling.mark(np.array([item]), label, How.ASKED)
+        if self.labelling.probability is not None:
+            self.labelling.probability[item] = 1.0
+
+
+def _better_anew(audit: Audit) -> bool:
+    """Whether new labels would be shown good by fewer checks than these."""
+    going_on, anew = audit.n_more(), audit.n_more(new_round=True)
+    return anew is not None and (going_on is None or anew < going_on)

@@ -1,0 +1,48 @@
+"""Pictures in a page: inlined, one for light and one for dark."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from samecluster.plots import MISSING, can_draw, picture_svg, plot_clusters, plot_progress
+from samecluster.recovery.result import Recovery
+from samecluster.reports.markup import Markup, tag
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+__all__ = ["cluster_picture", "progress_picture"]
+
+
+def cluster_picture(
+    recovery: Recovery, columns: Sequence[str] | None, names: Mapping[int, str]
+) -> Markup:
+    return _picture(
+        "Points coloured by cluster, with an ellipse around each cluster; markers say how labels "
+        "are known.",
+        lambda dark: plot_clusters(recovery, columns=columns, names=names, dark=dark),
+    )
+
+
+def progress_picture(recovery: Recovery) -> Markup:
+    return _picture(
+        "Labels known against questions asked.",
+        lambda dark: plot_progress(recovery, dark=dark),
+    )
+
+
+def _picture(told: str, draw: Callable[[bool], Figure]) -> Markup:
+    if not can_draw():
+        return tag("p", f"Not drawn: {MISSING}", class_="quiet")
+    light, dark = (_address(picture_svg(draw(dark))) for dark in (False, True))
+    return tag(
+        "picture",
+        tag("source", srcset=dark, media="(prefers-color-scheme: dark)"),
+        tag("img", src=light, alt=told),
+    )
+
+
+def _address(svg: str) -> str:
+    return "data:image/svg+xml;base64," + base64.b64encode(svg.encode()).decode()

@@ -1,0 +1,19 @@
+"""What others wrote (a library's message, a column's name), short enough to be part of a line."""
+
+from __future__ import annotations
+
+__all__ = ["brief", "reason_of"]
+
+_LONGEST, _LONGEST_NAME = 150, 60
+
+
+def reason_of(error: BaseException) -> str:
+    """The first line of an error's message, or its kind if it has none."""
+    said = (str(error).splitlines() or [""])[0]
+    return brief(said or type(error).__name__, _LONGEST)
+
+
+def brief(text: str, longest: int = _LONGEST_NAME) -> str:
+    """Text on one line, cut if it is long."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[: longest - 1] + "…"

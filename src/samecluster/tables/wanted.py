@@ -1,0 +1,54 @@
+"""What a user wants done with the columns of a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from samecluster.errors import InvalidInputError
+
+__all__ = ["Wanted"]
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What a user wants done with the columns.
+
+    ``features`` names the columns of numbers; None takes all that look like measurements (or none
+    of them, if there are ``texts``, vectors or pixels to use instead). ``categories`` become 0/1
+    columns, ``texts`` become ``text_dimensions`` numbers each.
+    """
+
+    features: tuple[str, ...] | None = None
+    ignore: tuple[str, ...] = ()
+    id_column: str | None = None
+    truth: str | None = None
+    labels: str | None = None
+    categories: tuple[str, ...] = ()
+    texts: tuple[str, ...] = ()
+    scale: bool = True
+    reduce: int | None = None
+    drop_missing: bool = False
+    text_dimensions: int = 50
+
+    def __post_init__(self) -> None:
+        for name in ("reduce", "text_dimensions"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise InvalidInputError(f"{name} must be at least 1, got {value}")
+        roles = {"the id": self.id_column, "the truth": self.truth, "the labels": self.labels}
+        for name in (*(self.features or ()), *self.categories, *self.texts):
+            for role, column in roles.items():
+                if name == column:
+                    raise InvalidInputError(f"column {name!r} cannot be a feature and {role}")
+
+    @cached_property
+    def named(self) -> frozenset[str]:
+        """The features that are named."""
+        return frozenset(self.features or ())
+
+    @cached_property
+    def roles(self) -> dict[str, str]:
+        """Columns that are never features, and what they are instead."""
+        given = ((self.id_column, "the id"), (self.truth, "the truth"), (self.labels, "the labels"))
+        return {name: role for name, role in given if name is not None}
