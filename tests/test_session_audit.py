@@ -6,11 +6,12 @@ import random
 import numpy as np
 import pytest
 
+from samecluster.sessions.engine import _share
 from samecluster.sessions.session import Session
 from samecluster.sessions.store import MemoryStore
 from tests.session_cases import Clock, keys_of, same_known
 
-CAMPAIGN = 400 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 24
+CAMPAIGN = 400 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 4
 N = 220
 
 
@@ -27,7 +28,8 @@ def new_audit(seed: int, **parameters) -> tuple[Session, np.ndarray]:
         MemoryStore(),
         keys_of(N),
         X,
-        parameters={"audit": (0.05, 0.9), **parameters},
+        # With a budget checks are single items, and there is a bound from the first one on.
+        parameters={"audit": (0.05, 0.9), "max_questions": 10_000, **parameters},
         clock=Clock(),
         seed=seed,
     )
@@ -97,7 +99,7 @@ def test_retracting_an_older_audit_answer_begins_an_audit_with_what_confidence_i
     session.prepare()
     error, confidence = session._engine._parameters["audit"]
     assert error == 0.05
-    assert confidence == pytest.approx(1 - 0.1 * 0.8 * 0.2)
+    assert confidence == pytest.approx(1 - 0.1 * 0.2 / 2)
     same_known(session, reopened(session, 0))
 
 
@@ -132,6 +134,12 @@ def n_wrong(found: np.ndarray, asked: np.ndarray, labels: np.ndarray) -> int:
         own = np.bincount(labels[asked & (found == label)], minlength=2).argmax()
         wrong += int(np.count_nonzero((found == label) & ~asked & (labels != own)))
     return wrong
+
+
+def test_the_shares_of_all_audits_of_a_session_add_up_to_one() -> None:
+    shares = [_share(earlier) for earlier in range(10_000)]
+    assert shares == sorted(shares, reverse=True)
+    assert 0.9999 < sum(shares) < 1
 
 
 def test_bounds_hold_with_unsure_undo_retractions_restarts_and_four_people() -> None:

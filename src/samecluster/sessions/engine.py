@@ -30,8 +30,6 @@ __all__ = ["Engine", "weaker_margin"]
 _ATTEMPTS = 8
 _BELOW, _ALMOST = 0.9, 0.999
 _FIRST = 0.8
-"""The share of an audit's 1 − confidence that is spent in the first epoch with an audit; later ones
-share the rest in the same way, so that all their bounds hold together."""
 
 
 class Engine:
@@ -168,8 +166,13 @@ def _for_the_run(state: State) -> dict[str, Any]:
     if chosen.get("audit") is not None:
         error, confidence = chosen["audit"]
         earlier = len(state.audited - {state.epoch})
-        chosen["audit"] = (error, 1 - (1 - confidence) * _FIRST * (1 - _FIRST) ** earlier)
+        chosen["audit"] = (error, 1 - (1 - confidence) * _share(earlier))
     return chosen
+
+
+def _share(earlier: int) -> float:
+    """What an audit gets of 1 − confidence after so many audits; all such shares add up to 1."""
+    return _FIRST if not earlier else (1 - _FIRST) / (earlier * (earlier + 1))
 
 
 def _method(name: str | None = None, **settings: Any) -> Any:
