@@ -1,6 +1,7 @@
 """Sessions: resume, undo, idempotent answers, imports, updates, numbers, trouble, people."""
 
 import asyncio
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -85,6 +86,23 @@ def test_a_resume_feeds_the_run_what_it_asks_and_asks_nothing_twice() -> None:
         for question in answer(session, 2):
             assert question.id not in seen
             seen.add(question.id)
+
+
+def test_no_fact_is_lost_where_the_plan_asks_something_else() -> None:
+    """Another machine, version or kernel; here another seed under the same answers."""
+    session = new_session()
+    answer(session, 12)
+    moved = MemoryStore()
+    opened, *rest = session._store.read()
+    moved.append([replace(opened, body={**opened.body, "seed": 8}), *rest])
+    elsewhere = Session.open(moved, keys_of(90), MADE.X, clock=Clock())
+    asked = {question_id(said.items) for said in elsewhere.state.answers()}
+    assert len(asked) == 12
+    assert len(elsewhere.snapshot().answers) == len(session.snapshot().answers)
+    while questions := elsewhere.ask():
+        assert questions[0].id not in asked
+        elsewhere.tell(questions[0].id, truth(questions[0]))
+    assert clustering_error(elsewhere.snapshot().labels, MADE.labels) == 0
 
 
 def test_telling_the_same_again_changes_nothing_also_after_a_restart() -> None:

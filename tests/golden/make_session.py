@@ -32,7 +32,8 @@ def main() -> None:
         clock=clock,
         seed=1,
     ) as session:
-        happen(session, clock, made.labels.tolist())
+        rows[0][0] += 0.001
+        happen(session, clock, made.labels.tolist(), keys, rows)
         expected = {
             "keys": keys,
             "X": rows,
@@ -49,7 +50,9 @@ def main() -> None:
     (FOLDER / "session-1.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
-def happen(session: Session, clock: Clock, truth: list[int]) -> None:
+def happen(
+    session: Session, clock: Clock, truth: list[int], keys: list[str], rows: list[list[float]]
+) -> None:
     """Something of every kind."""
 
     def answer(count: int, who: str) -> None:
@@ -75,6 +78,11 @@ def happen(session: Session, clock: Clock, truth: list[int]) -> None:
     answer(3, "ben")
     session.retract(4, who="ann")
     answer(2, "ann")
+    session.update(keys, rows, who="ben")
+    session.confirm(keys[:3], who="ben")
+    session.set_parameters(audit=(0.1, 0.8), who="ann")
+    while not session.state.audited:
+        answer(1, "ann")
     session.finish("ann")
 
 

@@ -20,6 +20,7 @@ N = 16
 LEAST = 8
 RUNS = 2_000 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 40
 PEOPLE = st.sampled_from([None, "ann", "ben"])
+# A failing run of 20 steps is read easily; making it smaller takes minutes.
 PHASES = (Phase.explicit, Phase.reuse, Phase.generate)
 ROWS = st.integers(0, N - 1)
 METHODS: dict[str, Any] = {
