@@ -24,6 +24,7 @@ from samecluster.points.array import validated
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result import How
 from samecluster.sessions.asking import SessionQuestion, checked_verdict, pair_from
+from samecluster.sessions.checking import checked_answers, checked_parameters
 from samecluster.sessions.dialogue import Dialogue
 from samecluster.sessions.disagreement import between, doubting, re_anchored
 from samecluster.sessions.events import FORMAT, Event
@@ -36,7 +37,6 @@ from samecluster.sessions.trouble import Effect, Remedy, Trouble, contradictions
 
 __all__ = ["Session"]
 
-_PARAMETERS = ("audit", "margin", "max_questions", "method", "n_clusters", "opinions")
 _LISTED = 5
 
 
@@ -101,7 +101,7 @@ class Session(Dialogue):
             "format": FORMAT,
             **Items.of(keys, X, contents).body(),
             "preparation": dict(preparation or {}),
-            "parameters": _checked_parameters(parameters or {}),
+            "parameters": checked_parameters(parameters or {}),
             "seed": secrets.randbits(31) if seed is None else seed,
         }
         session = cls(store, State(), X, clock)
@@ -146,7 +146,7 @@ class Session(Dialogue):
 
     def set_parameters(self, *, who: str | None = None, **changes: Any) -> None:
         """Change n_clusters, margin, method, audit, max_questions or opinions from here on."""
-        body = {"parameters": _checked_parameters(changes)}
+        body = {"parameters": checked_parameters(changes)}
         _, engine = self._imagine(self._draft("parameters", who, body))
         self._append("parameters", who, body)
         self._engine = engine
@@ -175,7 +175,7 @@ class Session(Dialogue):
         is returned. AnswerError, and nothing is written, if they contradict each other or what was
         said before; with ``despite_contradictions`` what was said first is believed.
         """
-        body = {"source": source, "answers": self._checked_answers(answers)}
+        body = {"source": source, "answers": checked_answers(answers, self._state.items)}
         if not despite_contradictions:
             self._refuse_contradictions(body)
         return self._append("imported", who, body)
@@ -184,7 +184,9 @@ class Session(Dialogue):
         self, answers: Iterable[tuple[str, str, Verdict | str]], source: str
     ) -> list[tuple[Said, ...]]:
         """The sets of answers that could not all be right if these were imported."""
-        return self._contradictions({"source": source, "answers": self._checked_answers(answers)})
+        return self._contradictions(
+            {"source": source, "answers": checked_answers(answers, self._state.items)}
+        )
 
     def update(
         self,
@@ -345,19 +347,6 @@ class Session(Dialogue):
             raise InvalidInputError(f"item must be a key of the data, got {key!r}")
         return key
 
-    def _checked_answers(
-        self, answers: Iterable[tuple[str, str, Verdict | str]]
-    ) -> list[list[str]]:
-        checked = []
-        for number, (one, two, verdict) in enumerate(answers, start=1):
-            for key in (one, two):
-                if key not in self._state.items.row_of:
-                    raise InvalidInputError(f"answer {number}: {key!r} is not a key of the data")
-            if one == two:
-                raise InvalidInputError(f"answer {number} is about {one!r} and itself")
-            checked.append([one, two, checked_verdict(verdict).value])
-        return checked
-
     def _contradictions(self, body: Mapping[str, Any]) -> list[tuple[Said, ...]]:
         before = set(contradictions_in(self._state))
         state = self._state.copy()
@@ -374,29 +363,3 @@ class Session(Dialogue):
                 f"nothing was imported: {len(found)} sets of answers cannot all be right:{listed}"
                 f"{more}\ncorrect the source or take answers back first"
             )
-
-
-def _checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
-    for name in parameters:
-        if name not in _PARAMETERS:
-            raise InvalidInputError(f"parameters are {', '.join(_PARAMETERS)}; got {name!r}")
-    checked = dict(parameters)
-    for name, least in (("max_questions", 1), ("opinions", 1)):
-        value = checked.get(name)
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if value is not None and not (whole and value >= least):
-            raise InvalidInputError(f"{name} must be a whole number from {least} on, got {value!r}")
-    if checked.get("audit") is not None:
-        checked["audit"] = _checked_audit(checked["audit"])
-    return checked
-
-
-def _checked_audit(audit: Any) -> list[float]:
-    """Two numbers; whether they can be used is for the run to say."""
-    try:
-        error, confidence = (float(value) for value in audit)
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"audit must be (error, confidence) such as (0.01, 0.95), got {audit!r}"
-        ) from None
-    return [error, confidence]
