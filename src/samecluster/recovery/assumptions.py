@@ -21,7 +21,8 @@ def assumptions(recovery: Recovery) -> tuple[str, ...]:
     if recovery.refutations:
         listed = dict.fromkeys(a for refutation in recovery.refutations for a in refutation.answers)
         told = f"the answers are right, also these: {'; '.join(map(str, listed))}"
-    but = f", but for {len(recovery.exceptions):,} exceptions" if recovery.exceptions else ""
+    excepted = len(recovery.exceptions)
+    but = f", but for {excepted:,} exception{'s' * (excepted > 1)}" if excepted else ""
     found = []
     if count := n.get("asked"):
         found.append(f"{count:,} labels are by answers about these points, right if {told}.")

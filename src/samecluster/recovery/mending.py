@@ -23,6 +23,7 @@ from samecluster.questions.suspects import Weight
 __all__ = ["Mending", "Refutation"]
 
 _ROUNDS = 4
+_COMPARED = 2
 
 
 @dataclass(frozen=True)
@@ -76,36 +77,56 @@ class Mending:
             self.said.setdefault(answer.question, answer)
         before = set(self.kept)
         self._ask_others(listed)
-        self._ask_elsewhere(listed)
+        if isinstance(trouble, RefutedError):
+            self._ask_about_item(trouble.item, listed)
+            if before <= set(self.kept):
+                self._ask_about_members(listed)
+        self._ask_elsewhere()
         self.confirmed |= {answer.question for answer in listed}
-        unchanged = before <= set(self.kept) and before.issuperset(listed)
-        if unchanged and isinstance(trouble, RefutedError):
+        nothing_went = before <= set(self.kept) and set(listed) <= set(self.kept)
+        if isinstance(trouble, RefutedError) and nothing_went:
             self.open.append(Refutation(trouble.item, tuple(listed)))
             self.exceptions.add(trouble.item)
 
+    def _put(self, questions: Iterable[Question]) -> None:
+        for question in dict.fromkeys(questions):
+            if question not in self.said:
+                self.n_questions += 1
+                self.said[question] = Answer(question, self.ask(question))
+
     def _ask_others(self, listed: Iterable[Answer]) -> None:
+        """The same questions, to people who have not answered them."""
         for answer in listed if self.again is not None else ():
             assert self.again is not None
             self.n_questions += 1
             self.said[answer.question] = Answer(answer.question, self.again(answer.question))
         self._settle()
 
-    def _ask_elsewhere(self, listed: Iterable[Answer]) -> None:
-        """The same about other items, then whatever is contradictory by that, a few times."""
-        doubted = [tuple(listed)]
+    def _ask_about_item(self, item: int, listed: Iterable[Answer]) -> None:
+        """Compare the item with further members of the cluster that it is said to be out of."""
+        members = dict.fromkeys(i for answer in listed for i in answer.question.pair if i != item)
+        fresh = [Question(item, member) for member in members]
+        self._put([question for question in fresh if question not in self.said][:_COMPARED])
+        self._settle()
+
+    def _ask_about_members(self, listed: Iterable[Answer]) -> None:
+        """Compare each member that answers put into the cluster with another one, once."""
+        joined = [answer.question.pair for answer in listed if answer.verdict is Verdict.SAME]
+        members = list(dict.fromkeys(item for pair in joined for item in pair))
+        for i, j in joined:
+            others = (Question(a, b) for a in (i, j) for b in members if b not in (i, j))
+            self._put([q for q in others if q not in self.said][:1])
+        self._settle()
+
+    def _ask_elsewhere(self) -> None:
+        """Ask the same about other items where answers contradict each other, a few times."""
         for _ in range(_ROUNDS):
-            questions = [
-                question
-                for answers in doubted
-                for options in elsewhere(answers, self.kept, asked=self.said.values()).values()
-                for question in options
-            ]
-            for question in dict.fromkeys(questions):
-                self.n_questions += 1
-                self.said[question] = Answer(question, self.ask(question))
-            doubted = list(self._settle().open)
+            doubted = self._settle().open
             if not doubted:
                 return
+            for answers in doubted:
+                options = elsewhere(answers, self.kept, asked=self.said.values())
+                self._put(question for some in options.values() for question in some)
 
     def _settle(self) -> Resolution:
         found = resolve(self.said.values(), self.weight)
