@@ -302,3 +302,23 @@ def test_pairs_that_nothing_else_was_compared_with_are_told_from_groups() -> Non
     assert groups.loose_pairs() == {Question(5, 6)}
     assert Groups(said((5, 6, "same"))).loose_pairs() == set()
     assert groups.size(2) == 3
+
+
+def test_every_label_can_be_explained_by_how_it_is_known() -> None:
+    X, truth = with_background(4_000, 2, 0)
+    found = recover(X, LabelOracle(truth), audit=(0.05, 0.9), random_state=0)
+    words = {"asked": "by answers", "inferred": "inferred: ", "predicted": "by prediction"}
+    for how in np.unique(found.how):
+        item = int(np.flatnonzero(found.how == how)[0])
+        assert words.get(how, "no") in found.explain(item)
+    assert "in no cluster that was found, by answers" in found.explain(found.exceptions[0])
+    few = recover(X, LabelOracle(truth), max_questions=9, random_state=0)
+    item = int(np.flatnonzero(few.how == "predicted")[0])
+    assert "right with a probability of" in few.explain(item)
+
+
+def test_a_notebook_shows_what_labels_rest_on() -> None:
+    made = make_ellipsoids(1_000, 2, 2, random_state=0)
+    shown = recover(made.X, LabelOracle(made.labels), random_state=0)._repr_html_()
+    assert "<td>inferred</td>" in shown
+    assert "guessed margin" in shown

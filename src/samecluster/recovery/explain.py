@@ -15,14 +15,28 @@ __all__ = ["explain"]
 def explain(recovery: Recovery, item: int) -> str:
     """The proof of an item's label as text."""
     label = int(recovery.labels[item])
+    if label < 0 and item in recovery.exceptions:
+        return (
+            f"Item {item} is in no cluster that was found, by answers: {_answers(recovery, item)}."
+        )
     if label < 0:
         return f"Item {item} has no label."
     how = str(recovery.how[item])
     if how == "asked":
         return f"Item {item} is in cluster {label} by answers: {_answers(recovery, item)}."
+    if how == "predicted":
+        return f"Item {item} is in cluster {label} by prediction{_likely(recovery, item)}."
     if recovery.proof is None:
         return f"Item {item} is in cluster {label}, {how} by {recovery.method}."
-    return f"Item {item} is in cluster {label}, proven: " + _reason(recovery, item)
+    return f"Item {item} is in cluster {label}, {how}: " + _reason(recovery, item)
+
+
+def _likely(recovery: Recovery, item: int) -> str:
+    if recovery.probability is None:
+        return ""
+    likely = 100 * float(recovery.probability[item])
+    # Not 100 %, however sure the model is.
+    return f", right with a probability of {min(likely, 99.9):.3g} % as the model sees it"
 
 
 def _answers(recovery: Recovery, item: int) -> str:
