@@ -13,6 +13,7 @@ import numpy as np
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.geometry.kernel import Kernel
+from samecluster.points.survey import Survey
 from samecluster.proof.checker import fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Question, Verdict
@@ -37,11 +38,13 @@ class Knowledge:
         resolution: float,
         kernel: Kernel,
         seed: int,
+        survey: Survey | None = None,
     ) -> None:
-        extent = np.ptp(X, axis=0)
+        extent = np.ptp(X, axis=0) if survey is None else survey.extent
         tau = np.where(extent > 0, resolution * extent, 1.0)
-        self.log = ProofLog(fingerprint(X), margin, n_clusters, tau)
-        self.closure = Closure(X, margin, tau, self.log, kernel, seed)
+        mark = fingerprint(X) if survey is None else survey.fingerprint
+        self.log = ProofLog(mark, margin, n_clusters, tau)
+        self.closure = Closure(X, margin, tau, self.log, kernel, seed, survey)
         self.outside: BoolArray = np.zeros((len(X), 0), dtype=np.bool_)
         self.different: set[tuple[int, int]] = set()
         # Items that answers have put into, or out of, a cluster; no proof enters these.
@@ -66,6 +69,13 @@ class Knowledge:
     def all_different(self) -> bool:
         """Whether no two names may be one cluster."""
         return len(self.different) == len(self.alive) * (len(self.alive) - 1)
+
+    def extend(self, points: FloatArray) -> None:
+        """Take in more points of the data that X is a sample of."""
+        self.closure.extend(points)
+        self._X = np.concatenate([self._X, points])
+        unknown = np.zeros((len(points), self.outside.shape[1]), np.bool_)
+        self.outside = np.concatenate([self.outside, unknown])
 
     # -- answers ---------------------------------------------------------------------------------
 

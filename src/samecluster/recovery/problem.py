@@ -11,6 +11,7 @@ import numpy.typing as npt
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.proof.log import ProofLog
+from samecluster.points.survey import Survey
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
@@ -26,7 +27,8 @@ class Problem:
 
     ``margin`` is None if nobody declared one; with ``guessed`` it is a guess, and what follows from
     it is inferred, not proven. ``answers`` were given before; the ledger knows them too, so no
-    method asks them again. Answers about ``exceptions`` do not count against the margin.
+    method asks them again. Answers about ``exceptions`` do not count against the margin. With a
+    ``survey`` X is a sample of the data that was surveyed, in random order.
     """
 
     X: FloatArray
@@ -36,6 +38,7 @@ class Problem:
     answers: tuple[Answer, ...] = ()
     guessed: bool = False
     exceptions: frozenset[int] = frozenset()
+    survey: Survey | None = None
 
     def known_n_clusters(self, method: str) -> int:
         """The number of clusters, for methods that cannot do without."""
@@ -126,6 +129,12 @@ class Labelling:
         """Forget all labels, not the answers: they are about to be drawn from these anew."""
         self.labels[:], self.how[:], self._round_of[:] = -1, How.UNASSIGNED, -1
         self.probability, self.proof = None, None
+
+    def extend(self, count: int) -> None:
+        """Make room for more points, of which nothing is known."""
+        self.labels = np.concatenate([self.labels, np.full(count, -1, dtype=np.int64)])
+        self.how = np.concatenate([self.how, np.zeros(count, dtype=np.int8)])
+        self._round_of = np.concatenate([self._round_of, np.full(count, -1, dtype=np.int32)])
 
     def number_clusters(self) -> None:
         """Number clusters without gaps, by the first answer about a member of each.
