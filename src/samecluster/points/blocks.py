@@ -106,7 +106,7 @@ def surveyed(
     rows: IntArray,
     size: int,
     with_fingerprint: bool,
-    on_block: Callable[[int], None] = lambda done: None,
+    on_block: Callable[[int], None] = lambda _: None,
 ) -> tuple[Survey, FloatArray]:
     """One pass: the survey, and some rows (m, d) in the order asked for.
 

@@ -203,7 +203,7 @@ def _open_part(path: Path, columns: tuple[str, ...] | None) -> _Part:
     if kind in _PARQUET:
         return _ParquetPart(path, columns)
     if kind != ".npy":
-        raise InvalidInputError(f"{path} must end in .npy or .parquet, or be a folder of such files")
+        raise InvalidInputError(f"{path} must end in .npy or .parquet, or be a folder of such")
     if columns is not None:
         raise InvalidInputError(f"columns can only be chosen in Parquet files, not in {path}")
     return _NpyPart(path)

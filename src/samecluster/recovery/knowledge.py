@@ -50,7 +50,7 @@ class Knowledge:
         # Items that answers have put into, or out of, a cluster; no proof enters these.
         self.asked: dict[int, int] = {}
         self._told_outside: dict[int, list[int]] = {}
-        self._X, self._seed = X, seed
+        self.points, self._seed = X, seed
         self._shown_outside: list[IntArray] = []
         self._tested: set[tuple[int, int, int]] = set()
         self._level = 0
@@ -73,7 +73,7 @@ class Knowledge:
     def extend(self, points: FloatArray) -> None:
         """Take in more points of the data that X is a sample of."""
         self.closure.extend(points)
-        self._X = np.concatenate([self._X, points])
+        self.points = np.concatenate([self.points, points])
         unknown = np.zeros((len(points), self.outside.shape[1]), np.bool_)
         self.outside = np.concatenate([self.outside, unknown])
 
@@ -293,7 +293,7 @@ class Knowledge:
             cluster,
             answers_about(answers, item, cluster, self.asked),
             margin,
-            largest_margin(self._X, self.log.resolution, answers, margin, self._seed),
+            largest_margin(self.points, self.log.resolution, answers, margin, self._seed),
         )
 
     # -- distances, for choosing -----------------------------------------------------------------

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.proof.log import ProofLog
 from samecluster.points.survey import Survey
+from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
