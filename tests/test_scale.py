@@ -111,7 +111,7 @@ def test_undecided_rows_join_the_sample_and_are_asked_about() -> None:
     """A cluster that the sample does not hold is found by the sweep."""
     rng = np.random.default_rng(0)
     X = np.concatenate([rng.normal(size=(5_000, 2)), rng.normal(size=(5_000, 2)) + 60.0])
-    X = np.concatenate([X, rng.normal(size=(3, 2)) + [[0.0, 90.0]]])
+    X = np.concatenate([X, rng.normal(size=(3, 2)) + np.array([0.0, 90.0])])
     labels = np.repeat([0, 1, 2], [5_000, 5_000, 3])
     found = recover_large(
         X, LabelOracle(labels), margin=1.0, sample=300, random_state=1, method=PLAIN
