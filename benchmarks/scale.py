@@ -129,9 +129,11 @@ def wrong_labels(found: Any, truth: Any) -> int:
 
 def run(folder: Path, n: int, d: int, rank: int | None, dtype: str, **options: Any) -> Any:
     path = folder / f"{n}x{d}{dtype}.npy"
-    if not path.exists():
-        generate(path, n, d, rank, dtype)
     context = multiprocessing.get_context("spawn")
+    if not path.exists():  # not in this process: children inherit its peak of memory
+        made = context.Process(target=generate, args=(path, n, d, rank, dtype))
+        made.start()
+        made.join()
     receiver, sender = context.Pipe(duplex=False)
     out = tempfile.mkdtemp(dir=folder)
     child = context.Process(target=measure, args=(str(path), f"{out}/found", options, sender))

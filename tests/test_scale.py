@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from samecluster import Certify, How, Question, Recovery, clustering_error, recover
+from samecluster import Certify, How, Recovery, clustering_error, recover
 from samecluster.errors import RefutedError
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.oracles.functions import RowOracle
 from samecluster.proof.checker import Verified, check, fingerprint
 from samecluster.proof.files import read_lines
-from samecluster.tables.large import LargeRecovery, recover_large
+from samecluster.tables.large import LargeRecovery, recover_large, start_large
 
 PLAIN = Certify(kernel="numpy")
 
@@ -247,9 +247,20 @@ def test_a_stop_in_the_middle_leaves_nothing_behind(tmp_path) -> None:
     assert not list(tmp_path.iterdir())
 
 
-def test_questions_are_about_rows() -> None:
-    made = make_ellipsoids(2_000, 2, 2, random_state=0)
-    found = in_blocks(made, sample=150, method=PLAIN)
-    rows = {row for answer in found.answers for row in answer.question.pair}
-    assert max(rows) > 150
-    assert all(isinstance(answer.question, Question) for answer in found.answers)
+def test_a_run_that_is_left_early_goes_on_from_its_answers(tmp_path) -> None:
+    made = make_ellipsoids(2_000, 3, 3, random_state=0)
+    options: dict[str, Any] = {"n_clusters": 3, "margin": 1.0, "sample": 150, "method": PLAIN}
+    whole = in_blocks(made, **options)
+    files = {"out": tmp_path / "found", "proof": tmp_path / "proof.gz"}
+    with start_large(made.X, random_state=0, **options, **files) as run:
+        while run.n_questions < 5:
+            question = run.pending[0]
+            i, j = question.pair
+            assert (run.view[i] == made.X[i]).all(), "questions are about rows of the data"
+            run.tell(question, same=bool(made.labels[i] == made.labels[j]))
+    assert not list(tmp_path.iterdir())
+    rest = in_blocks(made, answers=tuple(run.ledger), **options, **files)
+    assert rest.answers[:5] == whole.answers[:5]
+    assert len(rest.answers) == 5 + rest.n_questions
+    assert clustering_error(rest.labels, made.labels) == 0
+    checked(made.X, rest, tmp_path / "proof.gz")
