@@ -7,23 +7,28 @@ below.
 
 from __future__ import annotations
 
+import copy
 import math
 import numbers
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
-from samecluster.errors import InvalidInputError
-from samecluster.oracles.base import as_oracle, checked_answer, checked_answers
+from samecluster._typing import FloatArray
+from samecluster.errors import ContradictionError, InvalidInputError, RefutedError
+from samecluster.oracles.base import Oracle, as_oracle, checked_answer, checked_answers
+from samecluster.oracles.panel import Panel
 from samecluster.points.array import validated
 from samecluster.questions.drive import drive, drive_batches
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.pair import Answer
+from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Run
 from samecluster.recovery.certify import Certify
 from samecluster.recovery.everything import AskEverything
 from samecluster.recovery.kmeans import ScqKMeans
+from samecluster.recovery.mending import Mending
 from samecluster.recovery.pac import LearnedCluster, plan_cluster
 from samecluster.recovery.predict import Predict
 from samecluster.recovery.problem import Labelling, Method, Problem
@@ -32,6 +37,8 @@ from samecluster.recovery.result import Recovery
 from samecluster.recovery.whole import whole_plan
 
 __all__ = ["METHODS", "RecoveryRun", "learn_cluster", "recover", "start"]
+
+_MOST_REFUTATIONS = 20
 
 METHODS: dict[str, Callable[[], Method]] = {
     "certify": Certify,
@@ -107,21 +114,47 @@ def start(
     300
     """
     points = validated(X)
-    ledger = Ledger(_checked_answers(answers, len(points)))
-    problem = Problem(
-        X=points,
+    asked = _Asked(
         n_clusters=_checked_n_clusters(n_clusters, len(points)),
         margin=_checked_margin(margin),
+        method=_checked_method(method),
+        audit=_checked_audit(audit),
+        max_questions=_checked_max_questions(max_questions),
         rng=_generator(random_state),
-        answers=tuple(ledger),
     )
-    return RecoveryRun(
-        _checked_method(method),
-        problem,
-        ledger,
-        _checked_audit(audit),
-        _checked_max_questions(max_questions),
-    )
+    return asked.run(points, Ledger(_checked_answers(answers, len(points))))
+
+
+@dataclass(frozen=True)
+class _Asked:
+    """What a user wants, checked. Each of its runs draws the same random numbers."""
+
+    n_clusters: int | None
+    margin: float | None
+    method: Method
+    audit: tuple[float, float] | None
+    max_questions: int | None
+    rng: np.random.Generator
+
+    def run(
+        self,
+        points: FloatArray,
+        ledger: Ledger,
+        confirmed: frozenset[Question] | None = None,
+        exceptions: frozenset[int] = frozenset(),
+        n_spent: int = 0,
+    ) -> RecoveryRun:
+        problem = Problem(
+            X=points,
+            n_clusters=self.n_clusters,
+            margin=self.margin,
+            rng=copy.deepcopy(self.rng),
+            answers=tuple(ledger),
+            exceptions=exceptions,
+            confirmed=confirmed,
+        )
+        left = None if self.max_questions is None else max(self.max_questions - n_spent, 0)
+        return RecoveryRun(self.method, problem, ledger, self.audit, left)
 
 
 def recover(
@@ -134,14 +167,18 @@ def recover(
     audit: tuple[float, float] | None = None,
     max_questions: int | None = None,
     answers: Iterable[Answer] = (),
+    error_rate: float = 0.0,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
 ) -> Recovery:
     """Recover the clusters of X by asking an oracle.
 
     ``oracle`` is an `samecluster.oracles.Oracle`, or a function of two row numbers that returns
-    True if they are in the same cluster. ``on_progress`` is called after each batch of answers
-    with what is known so far. The other parameters are those of `start`.
+    True if they are in the same cluster. ``error_rate`` is the share of answers that may be wrong.
+    If it is above 0, or the oracle is a panel, answers that cannot all be right are put again, to
+    others or about other items, and what is outvoted is retracted (`Recovery.retracted`); what
+    stays open is listed (`Recovery.refutations`). ``on_progress`` is called after each batch of
+    answers with what is known so far. The other parameters are those of `start`.
 
     Examples
     --------
@@ -157,21 +194,70 @@ def recover(
     """
     points = validated(X)
     answering = as_oracle(oracle, points)
-    run = start(
-        points,
-        n_clusters=n_clusters,
-        margin=margin,
-        method=method,
-        audit=audit,
-        max_questions=max_questions,
-        answers=answers,
-        random_state=random_state,
+    asked = _Asked(
+        n_clusters=_checked_n_clusters(n_clusters, len(points)),
+        margin=_checked_margin(margin),
+        method=_checked_method(method),
+        audit=_checked_audit(audit),
+        max_questions=_checked_max_questions(max_questions),
+        rng=_generator(random_state),
     )
-    return drive_batches(
-        run,
-        lambda questions: checked_answers(answering, questions),
-        None if on_progress is None else lambda: on_progress(run.labelling),
+    given = tuple(_checked_answers(answers, len(points)))
+
+    def driven(run: RecoveryRun) -> Recovery:
+        return drive_batches(
+            run,
+            lambda questions: checked_answers(answering, questions),
+            None if on_progress is None else lambda: on_progress(run.labelling),
+        )
+
+    if not _checked_error_rate(error_rate) and not isinstance(answering, Panel):
+        return driven(asked.run(points, Ledger(given)))
+    return _recover_despite_errors(points, answering, asked, given, driven)
+
+
+def _recover_despite_errors(
+    points: FloatArray,
+    oracle: Oracle,
+    asked: _Asked,
+    given: tuple[Answer, ...],
+    driven: Callable[[RecoveryRun], Recovery],
+) -> Recovery:
+    """Recover; where answers cannot all be right, mend them and start anew from those kept."""
+    panel = oracle if isinstance(oracle, Panel) else None
+    mending = Mending(
+        lambda question: checked_answer(oracle, question),
+        again=None if panel is None else panel.again,
+        weight=None if panel is None else lambda answer: panel.weight(answer.question),
     )
+    mending.hear(given)
+    n_questions = 0
+    while True:
+        ledger = Ledger(mending.kept)
+        n_before = len(ledger)
+        try:
+            found = driven(
+                asked.run(
+                    points,
+                    ledger,
+                    frozenset(mending.confirmed),
+                    frozenset(mending.exceptions),
+                    n_questions + mending.n_questions,
+                )
+            )
+        except (ContradictionError, RefutedError) as trouble:
+            n_questions += len(ledger) - n_before
+            mending.hear(ledger)
+            if len(mending.open) == _MOST_REFUTATIONS:
+                raise
+            mending.mend(trouble)
+            continue
+        return replace(
+            found,
+            n_questions=n_questions + mending.n_questions + found.n_questions,
+            retracted=mending.retracted,
+            refutations=tuple(mending.open),
+        )
 
 
 def learn_cluster(
@@ -262,6 +348,13 @@ def _checked_audit(audit: Any) -> tuple[float, float] | None:
             f"got {audit!r}"
         )
     return error, confidence
+
+
+def _checked_error_rate(error_rate: Any) -> float:
+    rate = float(error_rate) if isinstance(error_rate, numbers.Real) else math.nan
+    if not 0 <= rate < 0.5:
+        raise InvalidInputError(f"error_rate must be from 0 to below 1/2, got {error_rate!r}")
+    return rate
 
 
 def _checked_max_questions(max_questions: Any) -> int | None:

@@ -78,7 +78,7 @@ class _Search:
         before = labelling.search or MarginSearch(_OPTIMISTIC, (), 0)
         self.margin, self.refuted = before.margin, list(before.refuted)
         self.n_searching = before.n_questions
-        self.exceptions = set(labelling.exceptions)
+        self.exceptions = {*problem.exceptions, *labelling.exceptions}
         self.n_clusters = problem.n_clusters
         self.near = Near(problem.X)
 
@@ -142,6 +142,9 @@ class _Search:
 
     def _give_in(self, refuted: RefutedError) -> Plan[None]:
         """Take the refuting point for an exception, or go below what the answers allow."""
+        confirmed = self.problem.confirmed
+        if confirmed is not None and any(a.question not in confirmed for a in refuted.answers):
+            raise refuted
         if refuted.cluster is None and self.n_clusters is not None:
             self.n_clusters = None  # more clusters than were declared: go by the answers
             return

@@ -111,6 +111,7 @@ class Asking:
             seed,
             problem.survey,
         )
+        self.known.closure.set_apart(np.array(sorted(self.exceptions), dtype=np.int64))
         labelling.proof = self.known.log
         n = len(problem.X) if problem.survey is None else problem.survey.n
         size = min(_SAMPLE if n > _SMALL else n, len(problem.X))

@@ -68,15 +68,20 @@ class Closure:
         self.kernel = kernel
         self.exact_checks = 0
 
+    def set_apart(self, points: Array) -> None:
+        """Points that are in no cluster whatever the margin says: they are never looked at."""
+        self.order = self.order[~np.isin(self.order, points)]
+
     def levels(self) -> list[int]:
         return self._sizes
 
     def extend(self, points: FloatArray) -> None:
         """More points of the data that X is a sample of: a level of their own, above the others."""
+        new = np.arange(len(self.X), len(self.X) + len(points), dtype=np.int32)
+        self.order = np.concatenate([self.order, new])
         self.X = np.concatenate([self.X, np.ldexp(points, -self.exponent)])
         for cluster in self.clusters:
             cluster.X = self.X
-        self.order = np.arange(len(self.X), dtype=np.int32)
         self.labels = np.concatenate([self.labels, np.full(len(points), -1, np.int16)])
         self._sizes.append(len(self.X))
 

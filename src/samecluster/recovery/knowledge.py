@@ -18,7 +18,13 @@ from samecluster.proof.checker import fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.closure import Closure
-from samecluster.recovery.refute import answers_about, answers_of, first_conflict, largest_margin
+from samecluster.recovery.refute import (
+    answers_about,
+    answers_of,
+    first_conflict,
+    largest_margin,
+    smallest_conflict,
+)
 
 __all__ = ["Knowledge"]
 
@@ -288,10 +294,14 @@ class Knowledge:
     def refuted(self, item: int, cluster: int | None) -> RefutedError:
         """The error that says which answers cannot all be right under the margin."""
         margin, answers = self.log.margin, answers_of(self.log)
+        about = None
+        if cluster is not None:
+            members = [i for i, own in self.asked.items() if own == cluster]
+            about = smallest_conflict(self.closure, answers, item, cluster, members)
         return RefutedError(
             item,
             cluster,
-            answers_about(answers, item, cluster, self.asked),
+            about or answers_about(answers, item, cluster, self.asked),
             margin,
             largest_margin(self.points, self.log.resolution, answers, margin, self._seed),
         )

@@ -27,8 +27,10 @@ class Problem:
 
     ``margin`` is None if nobody declared one; with ``guessed`` it is a guess, and what follows from
     it is inferred, not proven. ``answers`` were given before; the ledger knows them too, so no
-    method asks them again. Answers about ``exceptions`` do not count against the margin. With a
-    ``survey`` X is a sample of the data that was surveyed, in random order.
+    method asks them again. Answers about ``exceptions`` do not count against the margin.
+    ``confirmed`` is None if answers are trusted; otherwise those questions were put again, and a
+    margin that others refute is not given up before they are, too. With a ``survey`` X is a
+    sample of the data that was surveyed, in random order.
     """
 
     X: FloatArray
@@ -38,6 +40,7 @@ class Problem:
     answers: tuple[Answer, ...] = ()
     guessed: bool = False
     exceptions: frozenset[int] = frozenset()
+    confirmed: frozenset[Question] | None = None
     survey: Survey | None = None
 
     def known_n_clusters(self, method: str) -> int:

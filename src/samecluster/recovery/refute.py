@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from itertools import permutations
 
 import numpy as np
@@ -14,10 +14,11 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.closure import Closure
 
-__all__ = ["answers_about", "answers_of", "first_conflict", "largest_margin"]
+__all__ = ["answers_about", "answers_of", "first_conflict", "largest_margin", "smallest_conflict"]
 
 _SAMPLE = 2000
 _STEPS = 24
+_LOOKED_AT = 3000
 
 
 def first_conflict(closure: Closure, outside: Mapping[int, IntArray]) -> tuple[int, int] | None:
@@ -117,3 +118,49 @@ def answers_about(
         or item in answer.question.pair
         or (answer.verdict is Verdict.SAME and members.issuperset(answer.question.pair))
     )
+
+
+def smallest_conflict(
+    closure: Closure, answers: Sequence[Answer], item: int, cluster: int, members: Sequence[int]
+) -> tuple[Answer, ...] | None:
+    """Answers of which none can be left out: they put an item out of a cluster that reaches it.
+
+    Members are left out while the closure of the others still reaches the item. None if that
+    cannot be seen among the points looked at, or other answers than these play a part.
+    """
+    own = np.flatnonzero(closure.labels == cluster)[:_LOOKED_AT]
+    items = np.unique([*own.tolist(), *members, item])
+    points = closure.X[items]
+
+    def reached_by(some: Sequence[int]) -> bool:
+        log = ProofLog("", closure.margin, None, closure.tau)
+        trial = Closure(points, closure.margin, closure.tau, log, Kernel(), seed=0)
+        for member in some:
+            trial.ask(int(np.searchsorted(items, member)), 0)
+        trial.close(len(points))
+        return len(trial.reached(0, np.searchsorted(items, [item]))) > 0
+
+    if item in members or not reached_by(members):
+        return None
+    kept = _shrunk(list(members), reached_by)
+    ledger = Ledger(answers)
+    chains = [ledger.reasons(Question(kept[0], other)) for other in kept[1:]]
+    chains.append(ledger.reasons(Question(item, kept[0])))
+    if not all(chains):
+        return None
+    return tuple(dict.fromkeys(answer for chain in chains for answer in chain))
+
+
+def _shrunk(members: list[int], enough: Callable[[Sequence[int]], bool]) -> list[int]:
+    """Members of which none can be left out; halves are tried before single ones."""
+    size = len(members) // 2
+    while size >= 1:
+        at = 0
+        while at < len(members):
+            left = members[:at] + members[at + size :]
+            if left and enough(left):
+                members = left
+            else:
+                at += size
+        size //= 2
+    return members

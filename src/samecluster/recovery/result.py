@@ -12,9 +12,11 @@ import numpy.typing as npt
 from samecluster._typing import FloatArray, IntArray
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
+from samecluster.recovery.assumptions import assumptions
 from samecluster.recovery.audit import AuditReport
 from samecluster.recovery.error import clustering_error
 from samecluster.recovery.explain import explain
+from samecluster.recovery.mending import Refutation
 
 __all__ = ["How", "MarginSearch", "Recovery", "Round"]
 
@@ -94,6 +96,8 @@ class Recovery:
     exceptions : items that answers put outside every group that was found; they have no label
     search : how the margin was found, if it was not declared
     audit : what an audit showed, if there was one
+    retracted : answers that others outvoted; no label rests on them
+    refutations : answers that the margin does not allow although they were confirmed
     """
 
     labels: IntArray
@@ -111,6 +115,8 @@ class Recovery:
     exceptions: tuple[int, ...] = ()
     search: MarginSearch | None = None
     audit: AuditReport | None = None
+    retracted: tuple[Answer, ...] = ()
+    refutations: tuple[Refutation, ...] = ()
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
@@ -120,6 +126,11 @@ class Recovery:
     def count(self, how: How) -> int:
         """How many labels are known this way."""
         return int(np.count_nonzero(self.how_codes == how))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the labels rest on, a sentence for each way of knowing them."""
+        return assumptions(self)
 
     def explain(self, item: int) -> str:
         """Why the item has its label, in words."""

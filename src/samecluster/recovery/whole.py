@@ -38,6 +38,7 @@ def whole_plan(
     if problem.margin is None and isinstance(method, Certify):
         expected = Auto.expected_error if audit is None else _EXPECTED_OF_AUDITED * audit[0]
         method = Auto(method, max(expected, Auto.expected_error))
+    labelling.exceptions = tuple(sorted(problem.exceptions))
     plan: Plan[Any] = method.plan(problem, labelling)
     if audit is not None:
         plan = _Auditing(method, problem, labelling, *audit, pairs=max_questions is None).play()

@@ -1,0 +1,65 @@
+"""What the labels of a recovery rest on, in words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from samecluster.recovery.result import Recovery
+
+__all__ = ["assumptions"]
+
+_RESTS_ON_K = ("last", "count")
+
+
+def assumptions(recovery: Recovery) -> tuple[str, ...]:
+    """A sentence for each way in which labels are known."""
+    n = dict(zip(*np.unique(recovery.how, return_counts=True), strict=True))
+    told = "the answers are right"
+    if recovery.refutations:
+        listed = dict.fromkeys(a for refutation in recovery.refutations for a in refutation.answers)
+        told = f"the answers are right, also these: {'; '.join(map(str, listed))}"
+    but = f", but for {len(recovery.exceptions):,} exceptions" if recovery.exceptions else ""
+    found = []
+    if count := n.get("asked"):
+        found.append(f"{count:,} labels are by answers about these points, right if {told}.")
+    if count := n.get("proven"):
+        found.append(
+            f"{count:,} labels are proven if every cluster has margin {recovery.margin:g}"
+            f"{_and_k(recovery)} and {told}{but}."
+        )
+    if count := n.get("inferred"):
+        found.append(
+            f"{count:,} labels are inferred from {_source(recovery)}, right if every cluster has it"
+            f"{_and_k(recovery)} and {told}{but}."
+        )
+    if count := n.get("predicted"):
+        found.append(f"{count:,} labels are predicted by a model{_expected(recovery)}.")
+    if count := n.get("unassigned"):
+        found.append(f"{count:,} points belong to no group that was found; they have no label.")
+    if recovery.audit is not None:
+        found.append(f"Audit, whatever the labels rest on: {recovery.audit}.")
+    return tuple(found)
+
+
+def _source(recovery: Recovery) -> str:
+    if recovery.margin is None:
+        return "a premise that nobody vouches for"
+    return f"a guessed margin of {recovery.margin:.3g}"
+
+
+def _and_k(recovery: Recovery) -> str:
+    """Whether the number of clusters was used, and not only declared."""
+    k, proof = recovery.n_clusters, recovery.proof
+    used = proof is not None and any(record[0] in _RESTS_ON_K for record in proof.records)
+    return f", there are exactly {k} clusters" if used else ""
+
+
+def _expected(recovery: Recovery) -> str:
+    if recovery.probability is None:
+        return ""
+    predicted = recovery.how == "predicted"
+    wrong = float(np.mean(1.0 - recovery.probability[predicted]))
+    return f", which expects {100 * wrong:.2g} % of them to be wrong"
