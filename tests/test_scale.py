@@ -15,6 +15,7 @@ from samecluster.oracles import LabelOracle
 from samecluster.oracles.functions import RowOracle
 from samecluster.proof.checker import Verified, check, fingerprint
 from samecluster.proof.files import read_lines
+from samecluster.recovery.levels import first_rows
 from samecluster.tables.large import LargeRecovery, recover_large, start_large
 
 PLAIN = Certify(kernel="numpy")
@@ -264,3 +265,10 @@ def test_a_run_that_is_left_early_goes_on_from_its_answers(tmp_path) -> None:
     assert len(rest.answers) == 5 + rest.n_questions
     assert clustering_error(rest.labels, made.labels) == 0
     checked(made.X, rest, tmp_path / "proof.gz")
+
+
+def test_the_sample_of_very_many_rows_needs_no_permutation() -> None:
+    rows = first_rows(10**12, 50_000, seed=3)
+    assert len(np.unique(rows)) == 50_000
+    assert abs(rows.mean() / 10**12 - 0.5) < 0.01
+    assert (rows == first_rows(10**12, 50_000, seed=3)).all()

@@ -19,7 +19,7 @@ _FIRST_LEVEL = 4096
 _LARGE_FIRST_LEVEL = 8192
 _LARGE_DIMENSION = 7
 _GROWTH = 4
-_PERMUTED = 1 << 27
+_PERMUTED = 1 << 25
 
 
 def level_sizes(n: int, d: int) -> list[int]:
@@ -34,8 +34,8 @@ def level_sizes(n: int, d: int) -> list[int]:
 def first_rows(n: int, count: int, seed: int) -> IntArray:
     """The first ``count`` rows of a random permutation of n.
 
-    A permutation of more than 2^27 rows would take gigabytes; a sample without repetition is drawn
-    then.
+    A permutation of more than 2^25 rows takes more memory than all else; a sample without
+    repetition is drawn then.
     """
     rng = np.random.default_rng(seed)
     if n <= _PERMUTED:
