@@ -22,7 +22,9 @@ if TYPE_CHECKING:
     from samecluster.recovery.pac import LearnedCluster
     from samecluster.recovery.predict import Predict
     from samecluster.recovery.recur import Recur
-    from samecluster.recovery.result import How, Recovery, Round
+    from samecluster.recovery.result import How, MarginSearch, Recovery, Round
+    from samecluster.sessions.session import Session
+    from samecluster.sessions.sqlite import SqliteStore
 
 __version__ = "0.1.0"
 
@@ -33,6 +35,7 @@ _HOME = {
     "ClusterMargin": "geometry.margin",
     "How": "recovery.result",
     "LearnedCluster": "recovery.pac",
+    "MarginSearch": "recovery.result",
     "Predict": "recovery.predict",
     "Question": "questions.pair",
     "Recovery": "recovery.result",
@@ -41,6 +44,8 @@ _HOME = {
     "Round": "recovery.result",
     "SameCluster": "estimator",
     "ScqKMeans": "recovery.kmeans",
+    "Session": "sessions.session",
+    "SqliteStore": "sessions.sqlite",
     "Verdict": "questions.pair",
     "clustering_error": "recovery.error",
     "learn_cluster": "api",
@@ -57,6 +62,7 @@ __all__ = [
     "ClusterMargin",
     "How",
     "LearnedCluster",
+    "MarginSearch",
     "Predict",
     "Question",
     "Recovery",
@@ -65,6 +71,8 @@ __all__ = [
     "Round",
     "SameCluster",
     "ScqKMeans",
+    "Session",
+    "SqliteStore",
     "Verdict",
     "clustering_error",
     "errors",

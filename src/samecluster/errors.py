@@ -5,10 +5,14 @@ SameClusterError
 ├── GeometryError
 │   └── SolverError                    a numerical solver gave no usable answer
 ├── ProtocolError                      a call that does not fit the state of the run
-└── AnswerError
-    ├── ContradictionError             answers that cannot all be right, with those answers
-    ├── RefutedError                   answers that the declared margin does not allow
-    └── OracleError                    the oracle raised, or returned no verdict
+├── AnswerError
+│   ├── ContradictionError             answers that cannot all be right, with those answers
+│   ├── RefutedError                   answers that the declared margin does not allow
+│   └── OracleError                    the oracle raised, or returned no verdict
+└── StoreError                         a session cannot be read or written; nothing was changed
+    ├── SessionNotFoundError           there is no session in that place
+    ├── DataMismatchError              the session is about other data
+    └── SchemaError                    written by another version, or no session at all
 
 An error is raised before anything is changed: the object that raised it can be used on.
 """
@@ -100,3 +104,19 @@ class RefutedError(AnswerError):
 
 class OracleError(AnswerError):
     """The oracle raised an error, or returned something that is not a verdict."""
+
+
+class StoreError(SameClusterError):
+    """A session cannot be read or written: locked, damaged, read-only, disk full."""
+
+
+class SessionNotFoundError(StoreError):
+    """There is no session in that place."""
+
+
+class DataMismatchError(StoreError):
+    """The session is about other data than the rows that were given."""
+
+
+class SchemaError(StoreError):
+    """The file was written by another version of samecluster, or is no session at all."""

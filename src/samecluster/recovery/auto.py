@@ -117,9 +117,11 @@ class _Search:
                     self.margin = None
                     break
                 yield from asking.play()
-                yield from self._probe(asking)
-                self.labelling.number_clusters()
-                return
+                if (yield from self._stands(asking)):
+                    self.labelling.number_clusters()
+                    return
+                self._asking(self.margin).begin()  # most often that says by how much
+                self._lower(self.margin)
             except RefutedError as refuted:
                 before = self.labelling.n_questions
                 yield from self._give_in(refuted)
@@ -151,10 +153,13 @@ class _Search:
         if (yield from self._is_exception(refuted.item)):
             self.exceptions.add(refuted.item)
             return
+        self._lower(refuted.largest_margin)
+
+    def _lower(self, largest: float) -> None:
         assert self.margin is not None
         self.refuted.append(self.margin)
         # What is allowed was looked for among few points: closures of all reach farther.
-        lower = min(_BELOW * refuted.largest_margin, _STEP * self.margin)
+        lower = min(_BELOW * largest, _STEP * self.margin)
         self.margin = lower if lower >= _USELESS and len(self.refuted) < _TRIES else None
 
     def _is_exception(self, item: int) -> Plan[bool]:
@@ -179,18 +184,39 @@ class _Search:
                 return False
         return True
 
-    def _probe(self, asking: Asking) -> Plan[None]:
-        """Ask about inferred labels that look risky. RefutedError if one is wrong."""
+    def _stands(self, asking: Asking) -> Plan[bool]:
+        """Whether the margin survives questions where it would most likely fail."""
+        before = self.labelling.n_questions
+        survived = yield from self._probe(asking)
+        self.n_searching += self.labelling.n_questions - before
+        return survived
+
+    def _probe(self, asking: Asking) -> Plan[bool]:
+        """Ask about clusters that were told apart, and points put into one, without a question."""
+        for question in self._parted(asking):
+            (verdict,) = yield [question]
+            if verdict is Verdict.SAME:
+                return False
         before = self.labelling.n_questions
         for item, member in self._risky(asking):
             if self.n_searching + self.labelling.n_questions - before >= _PROBES:
                 break
             (verdict,) = yield [Question(item, member)]
             if verdict is Verdict.DIFFERENT:
-                self.n_searching += self.labelling.n_questions - before
-                self._asking(asking.margin).begin()
-                return
-        self.n_searching += self.labelling.n_questions - before
+                return False
+        return True
+
+    def _parted(self, asking: Asking) -> list[Question]:
+        """For each cluster its nearest other one, by asked members, if no answers part them."""
+        members = {name: asking.placing.members[name] for name in asking.known.alive}
+        nearest: list[Question] = []
+        for name, own in members.items():
+            others = [item for other in members if other != name for item in members[other]]
+            gaps = [(float(self.near.distances(item, others).min()), item) for item in own]
+            if others and own:
+                item = min(gaps)[1]
+                nearest.append(Question(item, self.near.first(item, others)[0]))
+        return [question for question in nearest if self.labelling.implied(question) is None]
 
     def _risky(self, asking: Asking) -> list[tuple[int, int]]:
         """Inferred points with an asked member of their cluster, the riskiest first.

@@ -138,6 +138,8 @@ class Asking:
         self.course: list[tuple[int, int]] = []
         # Names of one asked point each, near which another one was asked that belongs elsewhere.
         self.barren: set[int] = set()
+        # Names that a point got without being compared with anything.
+        self.unheard: set[int] = set()
         self.given_up = False
 
     def play(self) -> Plan[None]:
@@ -151,6 +153,7 @@ class Asking:
             open_ = self._open()
             items = self._spread_items(open_)
             if items and self._may_found(items[0]):
+                self.unheard.add(len(self.placing.members))
                 self.placing.found(items[0])
                 self._conclude(items[:1])
             elif items:
@@ -256,7 +259,7 @@ class Asking:
         found = yield from self.placing.place(items)
         for group, cluster in zip(groups, found, strict=True):
             if cluster != group:
-                self.barren |= {name for name in (group, cluster) if self._is_stray(name)}
+                self.barren |= {name for name in (group, cluster) if self._is_single(name)}
         for item in (i for i, c in zip(items, found, strict=True) if c < 0):
             self.known.refuse_if_homeless(item)
             self.aside.add(item)
@@ -296,6 +299,10 @@ class Asking:
         return pairs
 
     def _is_stray(self, name: int) -> bool:
+        """With a guessed margin: whether a name is that of a single point, by answers."""
+        return self._is_single(name) and name not in self.unheard
+
+    def _is_single(self, name: int) -> bool:
         named = 0 <= name < len(self.placing.members)
         return self.guessed and named and len(self.placing.members[name]) == 1
 
@@ -405,7 +412,7 @@ class Asking:
     def _group_order(self, in_sample: IntArray) -> list[int]:
         """The group in hand first, then grown ones, then the unborn one nearest to the known."""
         alive = [int(g) for g in np.unique(self.guide.groups[in_sample])]
-        barren = {name for name in self.barren if self._is_stray(name)}
+        barren = {name for name in self.barren if self._is_single(name)}
         if len(barren) >= _MANY_STRAYS:
             alive = [group for group in alive if group not in barren]
         born = [g for g in self.guide.alive() if g < UNBORN]

@@ -47,7 +47,7 @@ class Frozen:
     def next_checks(self, count: int) -> list[Check]:
         pending = [c for c in self._drawn[self._n_counted :] if self._verdicts[c.number] is None]
         while len(pending) < count and self._checks is not None:
-            if len(self._drawn) == self._checks.most:
+            if len(self._drawn) == self._checks.most or self._all_settled:
                 break
             check = self._checks.draw(len(self._drawn))
             self._drawn.append(check)
@@ -95,6 +95,10 @@ class Frozen:
         return sum(self._settled.values())
 
     @property
+    def _all_settled(self) -> bool:
+        return len(self._settled) == len(self.items)
+
+    @property
     def n_changed(self) -> int:
         """Labels that were changed and not asked about."""
         return len(self._changed - self._settled.keys())
@@ -136,8 +140,8 @@ class Frozen:
         return int(np.count_nonzero(~same | np.isin(items, found)))
 
     def _find_bound(self, level: float) -> int:
-        if self._checks is None:
-            return 0
+        if self._checks is None or self._all_settled:
+            return self.n_found
         drawn = (self._n_counted, self._n_failures, level)
         possible, excluded = self.n_found, len(self.items) + 1
         if self._checks.excludes(possible, *drawn):

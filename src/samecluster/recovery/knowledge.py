@@ -303,7 +303,9 @@ class Knowledge:
             cluster,
             about or answers_about(answers, item, cluster, self.asked),
             margin,
-            largest_margin(self.points, self.log.resolution, answers, margin, self._seed),
+            largest_margin(
+                self.points, self.log.resolution, answers, margin, self.closure.kernel, self._seed
+            ),
         )
 
     # -- distances, for choosing -----------------------------------------------------------------

@@ -17,7 +17,7 @@ from samecluster.recovery.closure import Closure
 __all__ = ["answers_about", "answers_of", "first_conflict", "largest_margin", "smallest_conflict"]
 
 _SAMPLE = 2000
-_STEPS = 24
+_STEPS = 16
 _LOOKED_AT = 3000
 
 
@@ -33,7 +33,12 @@ def first_conflict(closure: Closure, outside: Mapping[int, IntArray]) -> tuple[i
 
 
 def largest_margin(
-    X: FloatArray, tau: FloatArray, answers: Sequence[Answer], margin: float, seed: int
+    X: FloatArray,
+    tau: FloatArray,
+    answers: Sequence[Answer],
+    margin: float,
+    kernel: Kernel,
+    seed: int,
 ) -> float:
     """The largest margin that the answers allow, by bisection below one that they refute.
 
@@ -55,7 +60,7 @@ def largest_margin(
     points = X[items]
 
     def allowed(gamma: float) -> bool:
-        return _consistent(points, tau, facts, different, gamma)
+        return _consistent(points, tau, facts, different, gamma, kernel)
 
     low, high = margin * 2.0**-_STEPS, margin
     if _coincide(points, facts, different) or not allowed(low):
@@ -80,9 +85,10 @@ def _consistent(
     facts: Mapping[int, int],
     different: Set[tuple[int, int]],
     margin: float,
+    kernel: Kernel,
 ) -> bool:
     """Whether no closure reaches an asked item, or a proven point, of a cluster that differs."""
-    closure = Closure(X, margin, tau, ProofLog("", margin, None, tau), Kernel(), seed=0)
+    closure = Closure(X, margin, tau, ProofLog("", margin, None, tau), kernel, seed=0)
     names = sorted(set(facts.values()))
     for number, name in enumerate(names):
         for item in (i for i, c in facts.items() if c == name):
@@ -134,7 +140,7 @@ def smallest_conflict(
 
     def reached_by(some: Sequence[int]) -> bool:
         log = ProofLog("", closure.margin, None, closure.tau)
-        trial = Closure(points, closure.margin, closure.tau, log, Kernel(), seed=0)
+        trial = Closure(points, closure.margin, closure.tau, log, closure.kernel, seed=0)
         for member in some:
             trial.ask(int(np.searchsorted(items, member)), 0)
         trial.close(len(points))

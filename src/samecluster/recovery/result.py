@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -145,6 +146,21 @@ class Recovery:
             known = (self.round_of >= 0) & (self.round_of <= number)
             curve.append((questions, clustering_error(np.where(known, self.labels, -1), truth)))
         return curve
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how many labels are known in which way."""
+        rows = "".join(
+            f"<tr><td>{how.name.lower()}</td><td>{self.count(how):,}</td></tr>"
+            for how in reversed(How)
+            if self.count(how)
+        )
+        found = len(np.unique(self.labels[self.labels >= 0]))
+        rests = "".join(f"<li>{escape(line)}</li>" for line in self.assumptions)
+        return (
+            f"<p>{len(self.labels):,} points in {found} clusters by {escape(self.method)}, "
+            f"{self.n_questions:,} questions</p>"
+            f"<table><tr><th>label</th><th>points</th></tr>{rows}</table><ul>{rests}</ul>"
+        )
 
     def __repr__(self) -> str:
         known = ", ".join(

@@ -24,6 +24,7 @@ from samecluster.recovery.result import How, Recovery
 __all__ = ["whole_plan"]
 
 _CLUSTERS_TRIED = 8
+_MOST_ROUNDS = 20
 _EXPECTED_OF_AUDITED = 0.2  # share of an audit's error that prediction may leave
 
 
@@ -103,7 +104,7 @@ class _Auditing:
             rng=self.draws,
             pairs=self.pairs,
         )
-        while True:
+        for _ in range(_MOST_ROUNDS):
             learn = yield from self._round(audit)
             if not learn:
                 return
@@ -139,10 +140,17 @@ class _Auditing:
 
     def _compare(self, check: Check) -> Plan[Verdict]:
         """Ask about a check, with other members if that stays unsure."""
-        if check.partner is not None:
-            (verdict,) = yield [Question(check.item, check.partner)]
+        if check.partner is None:
+            return (yield from self._belongs(check.item, check.label))
+        (verdict,) = yield [Question(check.item, check.partner)]
+        if verdict is not Verdict.UNSURE:
             return verdict
-        return (yield from self._belongs(check.item, check.label))
+        one = yield from self._belongs(check.item, check.label)
+        other = yield from self._belongs(check.partner, check.label)
+        both_wrong = one is other is Verdict.DIFFERENT
+        if both_wrong or Verdict.UNSURE in (one, other):
+            return Verdict.UNSURE
+        return Verdict.of(one is other)
 
     def _belongs(self, item: int, label: int) -> Plan[Verdict]:
         for member in self.near.first(item, self._members(label))[:MAX_COMPARATORS]:

@@ -1,0 +1,184 @@
+"""The run under a session: made from the facts of its state, and brought up to date as they grow.
+
+Answers that the declared margin does not allow make a plan give up. A session must not: its run is
+begun again with weaker assumptions, and what was refuted is kept for whoever decides about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from samecluster._typing import FloatArray
+from samecluster.api import METHODS, RecoveryRun, start
+from samecluster.errors import (
+    ContradictionError,
+    GeometryError,
+    InvalidInputError,
+    RefutedError,
+    SameClusterError,
+)
+from samecluster.questions.ledger import Ledger
+from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.recovery.result import Recovery
+from samecluster.sessions.facts import Fact
+from samecluster.sessions.items import Items
+from samecluster.sessions.state import OWN_PARAMETERS, State
+
+__all__ = ["Engine", "weaker_margin"]
+
+_ATTEMPTS = 8
+_BELOW, _ALMOST = 0.9, 0.999
+_FIRST = 0.8
+
+
+class Engine:
+    """The run of a state.
+
+    ``refuted`` is why weaker assumptions than the declared ones are in use, or None.
+    """
+
+    def __init__(self, X: FloatArray, items: Items) -> None:
+        self._X, self._items = X, items
+        self._epoch = -1
+        self._told: list[Fact] = []
+        self._parameters: dict[str, Any] = {}
+        self._run: RecoveryRun | None = None
+        self._seed = self._attempts = 0
+        self._given: list[Fact] = []
+        self._exceptions: set[int] = set()
+        self.refuted: SameClusterError | None = None
+
+    @property
+    def run(self) -> RecoveryRun:
+        assert self._run is not None, "follow a state first"
+        return self._run
+
+    def follow(self, state: State) -> None:
+        """Bring the run to where the state is; from scratch only if something was taken back."""
+        n_told = len(self._told)
+        if self._epoch != state.epoch or state.told[:n_told] != self._told:
+            self._begin(state)
+        for fact in state.told[len(self._told) :]:
+            self._tell(fact)
+
+    def question(self, items: Iterable[str]) -> Question:
+        """A question about keys as one about rows."""
+        one, two = (self._items.row_of[key] for key in items)
+        return Question(one, two)
+
+    def differ(self, one: str, two: str) -> bool:
+        """Whether two items are known for good to be in different clusters, given their labels."""
+        implied = self.run.ledger.implied(self.question((one, two)))
+        return self.run.done or implied is Verdict.DIFFERENT
+
+    def recovery(self) -> Recovery:
+        """What is known now."""
+        return self.run.result if self.run.done else self.run.snapshot()
+
+    def _begin(self, state: State) -> None:
+        self._epoch, self._told, self._run, self.refuted = -1, [], None, None
+        self._attempts = 0
+        self._parameters = _for_the_run(state)
+        # Checks of an audit must be drawn anew after the labels may have been chosen by what the
+        # last ones found.
+        self._seed = state.seed + state.epoch
+        self._given = state.given
+        self._exceptions = {
+            self._items.row_of[key] for key in state.exceptions if key in self._items.row_of
+        }
+        self._start()
+        self._epoch = state.epoch
+
+    def _tell(self, fact: Fact) -> None:
+        self._told.append(fact)
+        question = self.question(fact.items)
+        if self.run.awaits(question):
+            try:
+                self.run.tell(question, fact.verdict)
+                self._pass_over_exceptions()
+            except (RefutedError, GeometryError) as error:
+                self._weaken(error)
+                self._start()
+        elif self.run.ledger.known(question) is None:
+            # Another machine or version, whose plan asks something else: no fact is lost by it.
+            self._start()
+
+    def _start(self) -> None:
+        """Begin a run with all facts so far."""
+        answers = self._fitting((*self._given, *self._told))
+        while True:
+            try:
+                self._run = start(
+                    self._X, answers=answers, random_state=self._seed, **self._parameters
+                )
+                self._pass_over_exceptions()
+                return
+            except (RefutedError, GeometryError) as error:
+                self._weaken(error)
+
+    def _pass_over_exceptions(self) -> None:
+        """A plan gets no answer about exceptions: "unsure" lets it go on to something else."""
+        if not self._exceptions:
+            return
+        while about := [q for q in self.run.pending if self._exceptions & set(q.pair)]:
+            self.run.tell(about[0], Verdict.UNSURE)
+
+    def _fitting(self, facts: Iterable[Fact]) -> list[Answer]:
+        """The facts that do not contradict earlier ones."""
+        ledger = Ledger()
+        for fact in facts:
+            try:
+                ledger.record(Answer(self.question(fact.items), fact.verdict))
+            except ContradictionError:
+                continue
+        return list(ledger)
+
+    def _weaken(self, error: SameClusterError) -> None:
+        """Assume less, so that the facts are allowed: other clusters, a margin, nothing at all."""
+        self.refuted = self.refuted or error
+        self._attempts += 1
+        parameters = dict(self._parameters)
+        margin = parameters.get("margin")
+        if not isinstance(error, RefutedError) or self._attempts > _ATTEMPTS:
+            parameters |= {"method": METHODS["everything"](), "n_clusters": None}
+        elif error.cluster is None and parameters.get("n_clusters") is not None:
+            parameters["n_clusters"] = None
+        elif isinstance(margin, float) and error.largest_margin > 0:
+            parameters["margin"] = weaker_margin(margin, error.largest_margin)
+        else:
+            parameters |= {"method": METHODS["everything"](), "n_clusters": None}
+        self._parameters = parameters
+
+
+def weaker_margin(margin: float, largest: float) -> float:
+    """A margin strictly below the largest one that the answers allow."""
+    return _BELOW * largest if largest < _ALMOST * margin else margin / 2
+
+
+def _for_the_run(state: State) -> dict[str, Any]:
+    """The parameters of `samecluster.start`, from what JSON can hold."""
+    chosen = {name: v for name, v in state.parameters.items() if name not in OWN_PARAMETERS}
+    if isinstance(chosen.get("method"), Mapping):
+        chosen["method"] = _method(**chosen["method"])
+    if chosen.get("max_questions") is not None:
+        chosen["max_questions"] = max(1, chosen["max_questions"] - state.n_asked_before)
+    if chosen.get("audit") is not None:
+        error, confidence = chosen["audit"]
+        earlier = len(state.audited - {state.epoch})
+        chosen["audit"] = (error, 1 - (1 - confidence) * _share(earlier))
+    return chosen
+
+
+def _share(earlier: int) -> float:
+    """What an audit gets of 1 − confidence after so many audits; all such shares add up to 1."""
+    return _FIRST if not earlier else (1 - _FIRST) / (earlier * (earlier + 1))
+
+
+def _method(name: str | None = None, **settings: Any) -> Any:
+    if name not in METHODS:
+        raise InvalidInputError(f"method must be one of {', '.join(METHODS)}, got {name!r}")
+    try:
+        return METHODS[name](**settings)
+    except TypeError as error:
+        raise InvalidInputError(f"method {name!r} has no such setting: {error}") from None

@@ -1,0 +1,175 @@
+"""The events of a session: what each kind says, and the check that it says it.
+
+This is the one place that describes the format. Items are keys (text), never row numbers or paths,
+and no cell values enter. Fields may be added with the format staying at 1 as long as readers can do
+without them; anything else raises `FORMAT`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, TypeAlias
+
+from samecluster.errors import SchemaError
+
+__all__ = ["FORMAT", "KINDS", "ROLES", "Event", "body_text", "checked_event"]
+
+FORMAT = 1
+
+ROLES = ("plan", "beside", "extra")
+"""What an answer is to the run at that moment: a question of its plan; nothing that it has use for
+(implied, contradicting, a second opinion); or a fact that it did not ask for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened in a session.
+
+    ``sequence`` counts from 1; it is 0 until a store has taken the event in. ``at`` is the time in
+    UTC as ISO 8601 text; the order of events is that of the sequence numbers.
+    """
+
+    kind: str
+    at: str
+    who: str | None = None
+    body: Mapping[str, Any] = field(default_factory=dict)
+    sequence: int = 0
+
+
+Check: TypeAlias = Callable[[Any], bool]
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
+
+
+def _is_flag(value: Any) -> bool:
+    return isinstance(value, bool)
+
+
+def _is_share(value: Any) -> bool:
+    return isinstance(value, int | float) and 0 <= value <= 1
+
+
+def _is_mapping(value: Any) -> bool:
+    return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+
+
+def _is_pair(value: Any) -> bool:
+    return _are_texts(value) and len(value) == 2 and value[0] != value[1]
+
+
+def _is_verdict(value: Any) -> bool:
+    return value in ("same", "different", "unsure")
+
+
+def _are_statements(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(
+        isinstance(one, list | tuple)
+        and len(one) == 3
+        and _is_pair(one[:2])
+        and _is_verdict(one[2])
+        for one in value
+    )
+
+
+def _are_numbers(value: Any) -> bool:
+    return _is_mapping(value) and all(_is_whole(number) for number in value.values())
+
+
+@dataclass(frozen=True)
+class _Body:
+    """The fields of a body: those that must be there, and those that may."""
+
+    needed: Mapping[str, Check] = field(default_factory=dict)
+    allowed: Mapping[str, Check] = field(default_factory=dict)
+
+
+# "key" is the sender's own name for this answer, by which it is known when it is sent again.
+_ABOUT_A_PAIR: dict[str, Check] = {"items": _is_pair, "role": lambda value: value in ROLES}
+_WITH_AN_ANSWER: dict[str, Check] = {"key": _is_text}
+# Every event may have public numbers of clusters, by anchor item, given since the event before.
+_ANYWHERE: dict[str, Check] = {"numbers": _are_numbers}
+_DATA: dict[str, Check] = {"keys": _are_texts, "digests": _is_text}
+
+_BODIES: dict[str, _Body] = {
+    "opened": _Body(
+        {
+            "format": _is_whole,
+            **_DATA,
+            "preparation": _is_mapping,
+            "parameters": _is_mapping,
+            "seed": _is_whole,
+        }
+    ),
+    "answered": _Body(
+        {**_ABOUT_A_PAIR, "verdict": lambda value: value in ("same", "different")}, _WITH_AN_ANSWER
+    ),
+    "unsure": _Body(_ABOUT_A_PAIR, _WITH_AN_ANSWER),
+    # A question that cannot be answered as it stands; or, with "item", an exception.
+    "flagged": _Body({"note": _is_text}, {**_ABOUT_A_PAIR, **_WITH_AN_ANSWER, "item": _is_text}),
+    # "items": one answer of an import instead of all of it. "undo": to be shown again first.
+    "retracted": _Body({"sequence": _is_whole}, {"items": _is_pair, "undo": _is_flag}),
+    "named": _Body({"anchor": _is_text, "number": _is_whole, "text": _is_text}),
+    "imported": _Body({"source": _is_text, "answers": _are_statements}),
+    # New rows, or items whose answers hold for the new rows too.
+    "updated": _Body({}, {**_DATA, "confirmed": _are_texts}),
+    "parameters": _Body({"parameters": _is_mapping}),
+    # Labels were frozen and a permutation of them drawn: from here on an audit is under way.
+    "audit": _Body({"error": _is_share, "confidence": _is_share}),
+    "closed": _Body(),
+}
+
+KINDS = tuple(_BODIES)
+
+
+def body_text(body: Mapping[str, Any]) -> str:
+    """A body as JSON, always the same text for the same body."""
+    return json.dumps(body, sort_keys=True, allow_nan=False, separators=(",", ":"))
+
+
+def checked_event(event: Event) -> Event:
+    """The event itself; SchemaError if it is not of this format."""
+    where = f"event {event.sequence}" if event.sequence else "a new event"
+    if event.kind not in _BODIES:
+        raise SchemaError(
+            f"{where} is of the unknown kind {event.kind!r}; "
+            "it was written by a newer samecluster, which can open it"
+        )
+    _check_time(event, where)
+    if event.who is not None and not (isinstance(event.who, str) and event.who.isprintable()):
+        raise SchemaError(f"{where}: who must be printable text, got {event.who!r}")
+    body = _BODIES[event.kind]
+    checks = {**_ANYWHERE, **body.allowed, **body.needed}
+    missing = body.needed.keys() - event.body.keys()
+    if missing:
+        raise SchemaError(f"{where} ({event.kind}) has no {sorted(missing)[0]!r}")
+    for name, value in event.body.items():
+        if name in checks and not checks[name](value):
+            raise SchemaError(f"{where} ({event.kind}) has an unusable {name!r}: {str(value)[:80]}")
+    if event.body.get("format", FORMAT) > FORMAT:
+        raise SchemaError(
+            f"the session has format {event.body['format']}, this samecluster knows up to "
+            f"{FORMAT}; install a newer one to open it"
+        )
+    return event
+
+
+def _check_time(event: Event, where: str) -> None:
+    try:
+        offset = datetime.fromisoformat(event.at).utcoffset()
+    except (TypeError, ValueError):
+        offset = None
+    if offset is None or offset:
+        raise SchemaError(f"{where}: the time must be ISO 8601 in UTC, got {event.at!r}")

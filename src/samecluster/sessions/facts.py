@@ -1,0 +1,84 @@
+"""What people said about pairs, and the one verdict a pair that the run gets to see."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from samecluster.questions.pair import Verdict
+
+__all__ = ["Fact", "Pair", "Said", "Voter", "pair_of", "settled", "tied"]
+
+Pair: TypeAlias = tuple[str, str]
+"""Two keys, the smaller first."""
+
+Voter: TypeAlias = str | int | None
+"""A person by name, nobody in particular, or an import by its sequence number."""
+
+
+def pair_of(items: Iterable[str]) -> Pair:
+    one, two = sorted(items)
+    return one, two
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One verdict of one person, or of one import, on a pair.
+
+    ``items`` are in the order in which they were shown, ``source`` is where an import came from,
+    and ``note`` is what was noted with a flag.
+    """
+
+    sequence: int
+    items: tuple[str, str]
+    verdict: Verdict
+    who: str | None = None
+    source: str | None = None
+    note: str | None = None
+
+    @property
+    def pair(self) -> Pair:
+        return pair_of(self.items)
+
+    @property
+    def voter(self) -> Voter:
+        return self.who if self.source is None else self.sequence
+
+    def __str__(self) -> str:
+        by = self.source or self.who
+        told = f"answer {self.sequence}: {self.items[0]} and {self.items[1]} {self.verdict.value}"
+        return f"{told} ({by})" if by else told
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What the run is told about a pair."""
+
+    items: tuple[str, str]
+    verdict: Verdict
+
+    @property
+    def pair(self) -> Pair:
+        return pair_of(self.items)
+
+
+def settled(votes: Iterable[Said]) -> Fact | None:
+    """The majority of those who are sure; a tie, and nobody being sure, is "unsure"."""
+    votes = list(votes)
+    if not votes:
+        return None
+    same, different = _count(votes)
+    verdict = Verdict.UNSURE if same == different else Verdict.of(same > different)
+    return Fact(votes[0].items, verdict)
+
+
+def tied(votes: Iterable[Said]) -> bool:
+    """Whether as many said "same" as "different"."""
+    same, different = _count(votes)
+    return same == different > 0
+
+
+def _count(votes: Iterable[Said]) -> tuple[int, int]:
+    verdicts = [vote.verdict for vote in votes]
+    return verdicts.count(Verdict.SAME), verdicts.count(Verdict.DIFFERENT)

@@ -1,0 +1,54 @@
+"""One writer at a time: a lock that the operating system lets go when its holder dies.
+
+It is an empty SQLite file beside the session that stays in an exclusive transaction. That works
+wherever sessions do, needs no process numbers, and leaves readers alone.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+
+from samecluster.errors import StoreError
+
+__all__ = ["WriterLock"]
+
+_ATTEMPTS = 10
+
+
+class WriterLock:
+    """Held from its making until `release`. StoreError if another process holds it."""
+
+    def __init__(self, session: Path) -> None:
+        self._path = session.with_name(f"{session.name}-lock")
+        # A holder removes the file when it lets go; whoever locked the removed file tries again.
+        for _ in range(_ATTEMPTS):
+            self._path.touch()
+            before = self._path.stat().st_ino
+            self._connection = self._locked(session)
+            if self._path.exists() and self._path.stat().st_ino == before:
+                return
+            self._connection.close()
+        raise StoreError(f"{session} is being opened and closed by other processes; try again")
+
+    def release(self) -> None:
+        try:
+            self._path.unlink(missing_ok=True)
+        except OSError:
+            pass  # where open files cannot be removed it stays behind, and does no harm
+        finally:
+            self._connection.close()
+
+    def _locked(self, session: Path) -> sqlite3.Connection:
+        connection = sqlite3.connect(
+            self._path, timeout=0, isolation_level=None, check_same_thread=False
+        )
+        try:
+            connection.execute("PRAGMA journal_mode = MEMORY")
+            connection.execute("BEGIN EXCLUSIVE")
+        except sqlite3.Error:
+            connection.close()
+            raise StoreError(
+                f"{session} is open for writing in another process; close it there first"
+            ) from None
+        return connection

@@ -1,0 +1,57 @@
+"""How far a session is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from samecluster.recovery.audit import AuditReport
+from samecluster.recovery.result import How
+
+__all__ = ["Progress"]
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a session is. As text it is a line for people.
+
+    Attributes
+    ----------
+    n_items, n_clusters : rows, and clusters that have a label
+    n_questions : pairs that people were asked about and whose answers stand
+    by_how : the number of labels known in each way
+    n_trouble : things that do not fit together; `Session.trouble` lists them
+    ended : why nothing is left to ask, or an empty text
+    audit : what an audit has shown so far
+
+    >>> print(Progress(300, 3, 12, {How.ASKED: 9, How.PROVEN: 251, How.UNASSIGNED: 40}, 1, ""))
+    260 of 300 labels known (9 asked, 251 proven) after 12 questions; 1 thing to look at
+    """
+
+    n_items: int
+    n_clusters: int
+    n_questions: int
+    by_how: dict[How, int]
+    n_trouble: int
+    ended: str
+    audit: AuditReport | None = None
+
+    @property
+    def n_labelled(self) -> int:
+        return self.n_items - self.by_how.get(How.UNASSIGNED, 0)
+
+    def __str__(self) -> str:
+        ways = ", ".join(
+            f"{self.by_how[how]:,} {how.name.lower()}"
+            for how in reversed(How)
+            if how is not How.UNASSIGNED and self.by_how.get(how)
+        )
+        told = f"{self.n_labelled:,} of {self.n_items:,} labels known"
+        told += f" ({ways})" if ways else ""
+        told += f" after {_count(self.n_questions, 'question')}"
+        told += f"; {_count(self.n_trouble, 'thing')} to look at" if self.n_trouble else ""
+        told += f"; {self.audit}" if self.audit is not None else ""
+        return told + (f"; {self.ended}" if self.ended else "")
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
