@@ -386,7 +386,7 @@ def confirmed(shape, lanes, targets, basis, inverse, columns, private, noise, li
             out[chosen[begin + lane]] = good
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def nearest_direction(shape, lanes, lifted, mean, directions, out):
     """The direction (m, d) most nearly parallel to each target, numbered m higher if opposite."""
     d, m = len(shape), directions.shape[0]
@@ -423,7 +423,7 @@ def _norms(shape, x, centre, T, mean, scale, number, best, near):
         near[lane] = number if better else near[lane]
 
 
-@njit(cache=True, fastmath=_FAST)
+@njit(cache=True, nogil=True, fastmath=_FAST)
 def nearest_cluster(shape, lanes, X, points, centres, T, means, scales, out):
     """The cluster in whose (single precision) coordinates each point is most central."""
     d = len(shape)

@@ -14,7 +14,7 @@ __all__ = ["UnitScaling", "unit_scaled", "validated"]
 
 
 def validated(X: Any) -> FloatArray:
-    """X as a (n, d) float array with n ≥ 2, d ≥ 1 and only finite numbers.
+    """X as a (n, d) float array with n ≥ 2, d ≥ 1 and only finite numbers; X itself if it is one.
 
     Raises InvalidInputError that names the row and column at fault.
     """
@@ -29,8 +29,9 @@ def validated(X: Any) -> FloatArray:
     if array.shape[0] == 1:
         raise InvalidInputError("X has only one point (n_samples=1); at least 2 are needed")
     numbers = _as_floats(array, columns)
-    bad = np.argwhere(~np.isfinite(numbers))
-    if len(bad):
+    # What is not finite shows in the extremes, without a mask as large as the data.
+    if not (np.isfinite(numbers.min()) and np.isfinite(numbers.max())):
+        bad = np.argwhere(~np.isfinite(numbers))
         row, column = (int(index) for index in bad[0])
         more = f" ({len(bad)} such entries in all)" if len(bad) > 1 else ""
         raise InvalidInputError(
@@ -42,7 +43,7 @@ def validated(X: Any) -> FloatArray:
 
 def _as_floats(array: np.ndarray[Any, Any], columns: Any) -> FloatArray:
     if array.dtype.kind in "fiub":
-        return array.astype(np.float64)
+        return np.asarray(array, dtype=np.float64)
     if array.dtype.kind == "c":
         raise InvalidInputError("X holds complex numbers; only real numbers are allowed")
     for column in range(array.shape[1]):

@@ -5,17 +5,18 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from samecluster.errors import InvalidInputError
-from samecluster.proof.log import ProofLog
-from samecluster.proof.parquet import read_rows, write_rows
+from samecluster.proof.log import ProofLog, in_parts
+from samecluster.proof.parquet import RowWriter, read_rows
 
-__all__ = ["load_proof", "read_lines", "save_proof"]
+__all__ = ["load_proof", "read_lines", "save_proof", "writing_proof"]
 
 
 def save_proof(log: ProofLog, path: str | Path) -> None:
@@ -23,14 +24,26 @@ def save_proof(log: ProofLog, path: str | Path) -> None:
 
     The file appears only when it is complete.
     """
+    with writing_proof(log.header(), path) as write:
+        for record in log.records:
+            write(record)
+
+
+@contextmanager
+def writing_proof(
+    header: dict[str, Any], path: str | Path
+) -> Generator[Callable[[tuple[Any, ...]], None], None, None]:
+    """Write a log record by record, as `save_proof` does; the file appears at the end."""
     target = Path(path)
     partial = target.with_name(target.name + ".partial")
     try:
-        if _is_parquet(target):
-            with partial.open("wb") as table:
-                write_rows(log.lines(), table)
-        else:
-            _write_text(log, partial)
+        with _writing(header, target, partial) as write_line:
+
+            def write(record: tuple[Any, ...]) -> None:
+                for line in in_parts(record):
+                    write_line(line)
+
+            yield write
         partial.replace(target)
     finally:
         partial.unlink(missing_ok=True)
@@ -68,11 +81,22 @@ def read_lines(path: str | Path) -> Iterator[Any]:
         raise InvalidInputError(f"{source}, line {number}: {error}") from error
 
 
-def _write_text(log: ProofLog, path: Path) -> None:
-    with gzip.open(path, "wt", compresslevel=3) as file:
-        for line in log.lines():
+@contextmanager
+def _writing(
+    header: dict[str, Any], target: Path, partial: Path
+) -> Generator[Callable[[Any], None], None, None]:
+    if _is_parquet(target):
+        with partial.open("wb") as table, RowWriter(header, table) as writer:
+            yield writer.write
+        return
+    with gzip.open(partial, "wt", compresslevel=3) as file:
+
+        def write_line(line: Any) -> None:
             json.dump(line, file, default=_plain, separators=(",", ":"))
             file.write("\n")
+
+        write_line(header)
+        yield write_line
 
 
 def _plain(value: Any) -> Any:

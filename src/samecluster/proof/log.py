@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samecluster._typing import Array, FloatArray
+from samecluster._typing import Array, FloatArray, IntArray
 
-__all__ = ["FORMAT", "ProofLog"]
+__all__ = ["FORMAT", "ProofLog", "in_parts", "renumbered"]
 
 FORMAT = "samecluster-proof-1"
 _ROWS_A_LINE = 8192
@@ -114,13 +114,7 @@ class ProofLog:
         """The header and the records, as the checker reads them; long ones in parts."""
         yield self.header()
         for record in self._records:
-            at = _OF_MANY.get(record[0])
-            if at is None:
-                yield record
-                continue
-            for start in range(0, len(record[at]), _ROWS_A_LINE):
-                part = record[at][start : start + _ROWS_A_LINE]
-                yield (*record[:at], part, *record[at + 1 :])
+            yield from in_parts(record)
 
     @classmethod
     def from_lines(cls, lines: Iterator[Any]) -> ProofLog:
@@ -137,6 +131,47 @@ class ProofLog:
                 fields = [fields[0], np.asarray(fields[1], dtype=np.int32)]
             log._records.append((kind, *fields))
         return log
+
+
+def in_parts(record: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
+    """A record as lines: one, or several if it is about very many items."""
+    at = _OF_MANY.get(record[0])
+    if at is None:
+        yield record
+        return
+    for start in range(0, len(record[at]), _ROWS_A_LINE):
+        part = record[at][start : start + _ROWS_A_LINE]
+        yield (*record[:at], part, *record[at + 1 :])
+
+
+def renumbered(record: tuple[Any, ...], rows: IntArray) -> tuple[Any, ...]:
+    """A record about a sample, as one about the data whose row ``rows[i]`` is item i."""
+
+    def row(item: int) -> int:
+        return int(rows[item]) if item >= 0 else item
+
+    def weighed(pairs: list[list[Any]]) -> list[list[Any]]:
+        return [[row(item), weight] for item, weight in pairs]
+
+    kind, *fields = record
+    if kind == "cluster":
+        return kind, row(fields[0])
+    if kind == "answer":
+        return kind, row(fields[0]), row(fields[1]), fields[2]
+    if kind == "in":
+        return kind, fields[0], np.where(fields[1] >= 0, rows[fields[1]], fields[1])
+    if kind == "out":
+        item, cluster, non_member, columns = fields
+        return kind, row(item), cluster, row(non_member), [row(column) for column in columns]
+    if kind == "last":
+        return kind, row(fields[0]), fields[1]
+    if kind == "sdp":
+        cluster, side, items, inner, outer, weight = fields
+        named = [row(item) for item in items]
+        return kind, cluster, side, named, weighed(inner), weighed(outer), weight
+    if kind == "differ":
+        return kind, fields[0], fields[1], weighed(fields[2]), weighed(fields[3])
+    return record
 
 
 def _in_hexadecimal(weighed: list[tuple[int, float]]) -> list[list[Any]]:

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 import importlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from samecluster.errors import InvalidInputError
 
-__all__ = ["read_rows", "write_rows"]
+__all__ = ["RowWriter", "read_rows"]
 
 _HEADER = b"samecluster"
 _ROWS_A_GROUP = 65_536
@@ -31,27 +31,47 @@ _FIELDS: dict[str, tuple[str, ...]] = {
 }
 
 
-def write_rows(lines: Iterable[Any], sink: Any) -> None:
-    """Write a log's lines to a binary file, in groups of rows that are whole lines."""
-    pa, pq = _pyarrow()
-    lines = iter(lines)
-    schema = _schema(pa).with_metadata({_HEADER: json.dumps(next(lines))})
-    with pq.ParquetWriter(sink, schema, compression="zstd") as writer:
-        group: list[Any] = []
-        single: list[dict[str, Any]] = []  # rows of records that are a line by themselves
-        for number, (kind, *fields) in enumerate(lines):
-            if kind != "in":
-                single.append({"line": number, "kind": kind, **_row(kind, fields)})
-            else:
-                group.append(pa.RecordBatch.from_pylist(single, schema))
-                group.append(_run(pa, schema, number, *fields))
-                single = []
-            if sum(map(len, group)) + len(single) >= _ROWS_A_GROUP:
-                group.append(pa.RecordBatch.from_pylist(single, schema))
-                writer.write_table(pa.Table.from_batches(group))
-                group, single = [], []
-        group.append(pa.RecordBatch.from_pylist(single, schema))
-        writer.write_table(pa.Table.from_batches(group))
+class RowWriter:
+    """Writes a log line by line to a binary file, in groups of rows that are whole lines.
+
+    The file is complete when the ``with`` block is left.
+    """
+
+    def __init__(self, header: Any, sink: Any) -> None:
+        self._pa, pq = _pyarrow()
+        self._schema = _schema(self._pa).with_metadata({_HEADER: json.dumps(header)})
+        self._writer = pq.ParquetWriter(sink, self._schema, compression="zstd")
+        self._group: list[Any] = []
+        self._single: list[dict[str, Any]] = []  # rows of records that are a line by themselves
+        self._number = 0
+
+    def __enter__(self) -> RowWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        if error[0] is None:
+            self._write_group()
+        self._writer.close()
+
+    def write(self, line: Any) -> None:
+        kind, *fields = line
+        if kind != "in":
+            self._single.append({"line": self._number, "kind": kind, **_row(kind, fields)})
+        else:
+            self._gather_single()
+            self._group.append(_run(self._pa, self._schema, self._number, *fields))
+        self._number += 1
+        if sum(map(len, self._group)) + len(self._single) >= _ROWS_A_GROUP:
+            self._write_group()
+
+    def _gather_single(self) -> None:
+        self._group.append(self._pa.RecordBatch.from_pylist(self._single, self._schema))
+        self._single = []
+
+    def _write_group(self) -> None:
+        self._gather_single()
+        self._writer.write_table(self._pa.Table.from_batches(self._group))
+        self._group = []
 
 
 def read_rows(source: Any) -> Iterator[Any]:

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 
-from samecluster._typing import IntArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.kernel import Kernel, compiled_decisions, compiled_programs
 from samecluster.points.array import unit_scaled
@@ -23,6 +23,7 @@ from samecluster.questions.run import Plan
 from samecluster.recovery.groups import Groups
 from samecluster.recovery.guide import UNBORN, Guide
 from samecluster.recovery.knowledge import Knowledge
+from samecluster.recovery.levels import LARGEST_LEVEL
 from samecluster.recovery.placing import MAX_COMPARATORS, Placing
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result import How, Recovery
@@ -32,7 +33,6 @@ __all__ = ["Certify"]
 
 _SAMPLE = 4_096
 _SMALL = 16_384  # data up to this size is looked at as a whole: it may hold rare clusters
-_LARGEST_LEVEL = 200_000
 _KNOWN_SHOWN = 400
 _SPANNED = 1e-6
 _GAUGED = 400
@@ -103,11 +103,18 @@ class Asking:
         seed = int(problem.rng.integers(2**31))
         kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs())
         self.known = Knowledge(
-            problem.X, self.margin, problem.n_clusters, settings.resolution, kernel, seed
+            problem.X,
+            self.margin,
+            problem.n_clusters,
+            settings.resolution,
+            kernel,
+            seed,
+            problem.survey,
         )
         self.known.closure.set_apart(np.array(sorted(self.exceptions), dtype=np.int64))
         labelling.proof = self.known.log
-        size = _SAMPLE if len(problem.X) > _SMALL else len(problem.X)
+        n = len(problem.X) if problem.survey is None else problem.survey.n
+        size = min(_SAMPLE if n > _SMALL else n, len(problem.X))
         self.sample = self.known.closure.order[:size].astype(np.int64)
         self.place_in_sample = np.full(len(problem.X), -1, dtype=np.int64)
         self.place_in_sample[self.sample] = np.arange(len(self.sample))
@@ -151,7 +158,7 @@ class Asking:
                 self._conclude(items[:1])
             elif items:
                 yield from self._ask_about(items)
-            elif len(open_) and self.known.climb(at_most=_LARGEST_LEVEL):
+            elif len(open_) and self.known.climb(at_most=LARGEST_LEVEL):
                 # More points may prove what more questions would: look at them first.
                 self._write()
             elif len(open_) and self.margin >= _WIDE_MARGIN:
@@ -166,6 +173,13 @@ class Asking:
                 self.known.refuse_if_too_many()
                 self._refuse_parted_pairs()
                 return
+
+    def extend(self, points: FloatArray) -> None:
+        """Take in more points of the data that the problem's X is a sample of."""
+        self.known.extend(points)
+        self.labelling.extend(len(points))
+        nowhere = np.full(len(points), -1, dtype=np.int64)
+        self.place_in_sample = np.concatenate([self.place_in_sample, nowhere])
 
     def begin(self) -> None:
         """Take in answers that were given before, in their order, and what follows from them.

@@ -13,17 +13,16 @@ from samecluster._typing import Array, FloatArray
 from samecluster.geometry import programs
 from samecluster.geometry.kernel import CHUNK, Kernel
 from samecluster.geometry.reach import Members, spread_basis
+from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.around import Around, likely_reached
+from samecluster.recovery.levels import first_rows, level_sizes
 
 __all__ = ["Closure"]
 
 _ROWS = 512
 _SAMPLE = 256
 _FEW = 256
-_FIRST_LEVEL = {1: 4096, 2: 4096, 3: 4096, 4: 4096, 5: 4096, 6: 4096}
-_LARGE_FIRST_LEVEL = 8192
-_GROWTH = 4
 # Off the span of a thin cluster single precision overflows. What is not a number is never taken
 # for small: such points are not accepted, or are decided in double precision and rationals.
 _QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -33,7 +32,7 @@ class Closure:
     """Labels that follow from the asked members; see the module's text.
 
     ``ask(point, cluster)`` adds a fact; ``close(level)`` closes the first ``level`` points of one
-    random permutation.
+    random permutation. With a ``survey`` X is a sample of more data, and in random order already.
     """
 
     def __init__(
@@ -44,17 +43,24 @@ class Closure:
         log: ProofLog,
         kernel: Kernel,
         seed: int,
+        survey: Survey | None = None,
     ) -> None:
-        extent = np.ptp(X, axis=0)
-        exponent = np.where(extent > 0, np.frexp(extent)[1], 0)
-        self.X = np.ldexp(X, -exponent)
-        self.tau = np.ldexp(tau, -exponent)
+        self.sampled, survey = survey is not None, survey or Survey.of(X)
+        extent = survey.extent
+        self.exponent = np.where(extent > 0, np.frexp(extent)[1], 0)
+        self.X = np.ldexp(X, -self.exponent)
+        self.tau = np.ldexp(tau, -self.exponent)
         self.margin = margin
         self.log = log
-        self.box_low, self.box_high = self.X.min(axis=0), self.X.max(axis=0)
+        self.box_low = np.ldexp(survey.low, -self.exponent)
+        self.box_high = np.ldexp(survey.high, -self.exponent)
         self.bound = float(np.sqrt(1.0 + margin))
         self.limit = programs.limit_for(margin)
-        self.order = np.random.default_rng(seed).permutation(len(X)).astype(np.int32)
+        if self.sampled:
+            self.order = np.arange(len(X), dtype=np.int32)
+        else:
+            self.order = first_rows(len(X), len(X), seed).astype(np.int32)
+        self._sizes = [s for s in level_sizes(survey.n, X.shape[1]) if s < len(X)] + [len(X)]
         self.labels = np.full(len(X), -1, np.int16)
         self.clusters: list[Members] = []
         self.alive: list[int] = []
@@ -67,11 +73,17 @@ class Closure:
         self.order = self.order[~np.isin(self.order, points)]
 
     def levels(self) -> list[int]:
-        sizes = [min(_FIRST_LEVEL.get(self.X.shape[1], _LARGE_FIRST_LEVEL), len(self.X))]
-        while sizes[-1] < len(self.X):
-            bigger = sizes[-1] * _GROWTH
-            sizes.append(len(self.X) if bigger * 2 > len(self.X) else bigger)
-        return sizes
+        return self._sizes
+
+    def extend(self, points: FloatArray) -> None:
+        """More points of the data that X is a sample of: a level of their own, above the others."""
+        new = np.arange(len(self.X), len(self.X) + len(points), dtype=np.int32)
+        self.order = np.concatenate([self.order, new])
+        self.X = np.concatenate([self.X, np.ldexp(points, -self.exponent)])
+        for cluster in self.clusters:
+            cluster.X = self.X
+        self.labels = np.concatenate([self.labels, np.full(len(points), -1, np.int16)])
+        self._sizes.append(len(self.X))
 
     @_QUIET
     def ask(self, point: int, cluster: int) -> None:
@@ -119,7 +131,7 @@ class Closure:
             if self._stalled(c, mine):
                 self._close_one(c, mine)
                 continue
-            last = level == len(self.X)
+            last = level == len(self.X) and not self.sampled
             self.clusters[c].deep_starts(self.kernel, self.bound)
             self._sweep(c, mine[_SAMPLE:], learn=not last)
             if last and (self.labels[mine] < 0).any():

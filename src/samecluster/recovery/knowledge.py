@@ -13,6 +13,7 @@ import numpy as np
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.geometry.kernel import Kernel
+from samecluster.points.survey import Survey
 from samecluster.proof.checker import fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Question, Verdict
@@ -43,17 +44,19 @@ class Knowledge:
         resolution: float,
         kernel: Kernel,
         seed: int,
+        survey: Survey | None = None,
     ) -> None:
-        extent = np.ptp(X, axis=0)
+        extent = np.ptp(X, axis=0) if survey is None else survey.extent
         tau = np.where(extent > 0, resolution * extent, 1.0)
-        self.log = ProofLog(fingerprint(X), margin, n_clusters, tau)
-        self.closure = Closure(X, margin, tau, self.log, kernel, seed)
+        mark = fingerprint(X) if survey is None else survey.fingerprint
+        self.log = ProofLog(mark, margin, n_clusters, tau)
+        self.closure = Closure(X, margin, tau, self.log, kernel, seed, survey)
         self.outside: BoolArray = np.zeros((len(X), 0), dtype=np.bool_)
         self.different: set[tuple[int, int]] = set()
         # Items that answers have put into, or out of, a cluster; no proof enters these.
         self.asked: dict[int, int] = {}
         self._told_outside: dict[int, list[int]] = {}
-        self._X, self._seed = X, seed
+        self.points, self._seed = X, seed
         self._shown_outside: list[IntArray] = []
         self._tested: set[tuple[int, int, int]] = set()
         self._level = 0
@@ -72,6 +75,13 @@ class Knowledge:
     def all_different(self) -> bool:
         """Whether no two names may be one cluster."""
         return len(self.different) == len(self.alive) * (len(self.alive) - 1)
+
+    def extend(self, points: FloatArray) -> None:
+        """Take in more points of the data that X is a sample of."""
+        self.closure.extend(points)
+        self.points = np.concatenate([self.points, points])
+        unknown = np.zeros((len(points), self.outside.shape[1]), np.bool_)
+        self.outside = np.concatenate([self.outside, unknown])
 
     # -- answers ---------------------------------------------------------------------------------
 
@@ -294,7 +304,7 @@ class Knowledge:
             about or answers_about(answers, item, cluster, self.asked),
             margin,
             largest_margin(
-                self._X, self.log.resolution, answers, margin, self.closure.kernel, self._seed
+                self.points, self.log.resolution, answers, margin, self.closure.kernel, self._seed
             ),
         )
 

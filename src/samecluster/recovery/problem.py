@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
+from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
@@ -28,7 +29,8 @@ class Problem:
     it is inferred, not proven. ``answers`` were given before; the ledger knows them too, so no
     method asks them again. Answers about ``exceptions`` do not count against the margin.
     ``confirmed`` is None if answers are trusted; otherwise those questions were put again, and a
-    margin that others refute is not given up before they are, too.
+    margin that others refute is not given up before they are, too. With a ``survey`` X is a
+    sample of the data that was surveyed, in random order.
     """
 
     X: FloatArray
@@ -39,6 +41,7 @@ class Problem:
     guessed: bool = False
     exceptions: frozenset[int] = frozenset()
     confirmed: frozenset[Question] | None = None
+    survey: Survey | None = None
 
     def known_n_clusters(self, method: str) -> int:
         """The number of clusters, for methods that cannot do without."""
@@ -129,6 +132,12 @@ class Labelling:
         """Forget all labels, not the answers: they are about to be drawn from these anew."""
         self.labels[:], self.how[:], self._round_of[:] = -1, How.UNASSIGNED, -1
         self.probability, self.proof = None, None
+
+    def extend(self, count: int) -> None:
+        """Make room for more points, of which nothing is known."""
+        self.labels = np.concatenate([self.labels, np.full(count, -1, dtype=np.int64)])
+        self.how = np.concatenate([self.how, np.zeros(count, dtype=np.int8)])
+        self._round_of = np.concatenate([self._round_of, np.full(count, -1, dtype=np.int32)])
 
     def number_clusters(self) -> None:
         """Number clusters without gaps, by the first answer about a member of each.

@@ -1,0 +1,142 @@
+"""Data in blocks of rows, wherever it lives. Files are opened in `files`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any, Protocol
+
+import numpy as np
+
+from samecluster._typing import Array, FloatArray, IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.points.survey import Survey
+
+__all__ = ["ArrayPoints", "Points", "recut", "surveyed"]
+
+
+class Points(Protocol):
+    """Points (n, d) that can be read from the first to the last, as often as needed."""
+
+    @property
+    def n(self) -> int: ...
+
+    @property
+    def d(self) -> int: ...
+
+    def blocks(self, size: int) -> Iterator[Array]:
+        """All rows in order, ``size`` at a time, the last block perhaps fewer; as they are stored.
+
+        Where blocks are cut does not depend on the container: equal data gives equal work.
+        """
+        ...
+
+    def column(self, at: int) -> str:
+        """What to call a column in messages."""
+        ...
+
+    def place(self, row: int) -> str:
+        """What to call a row in messages."""
+        ...
+
+    def check_unchanged(self) -> None:
+        """InvalidInputError if the data is not what it was at first."""
+        ...
+
+
+class ArrayPoints:
+    """An array or memory map (n, d) of numbers."""
+
+    def __init__(self, X: Any) -> None:
+        self._X = check_matrix(np.asanyarray(X), "X")
+
+    @property
+    def n(self) -> int:
+        return len(self._X)
+
+    @property
+    def d(self) -> int:
+        return int(self._X.shape[1])
+
+    def blocks(self, size: int) -> Iterator[Array]:
+        for begin in range(0, self.n, size):
+            yield np.asarray(self._X[begin : begin + size])
+
+    def column(self, at: int) -> str:
+        return str(at)
+
+    def place(self, row: int) -> str:
+        return f"row {row}"
+
+    def check_unchanged(self) -> None:
+        """Nobody else can tell whether an array was written to; its owner knows."""
+
+
+def check_matrix(array: Array, name: str) -> Array:
+    """The array, if it can hold points; InvalidInputError with its name otherwise."""
+    if array.ndim != 2:
+        raise InvalidInputError(
+            f"{name} must have two dimensions (rows are points), got shape {array.shape}"
+        )
+    if array.dtype.kind not in "fiub":
+        raise InvalidInputError(f"{name} must hold real numbers, got {array.dtype}")
+    if not array.size:
+        raise InvalidInputError(f"{name} is empty: its shape is {array.shape}")
+    return array
+
+
+def recut(pieces: Iterable[Array], size: int) -> Iterator[Array]:
+    """Pieces of any length, cut into blocks of ``size`` rows, the last perhaps fewer."""
+    waiting: list[Array] = []
+    count = 0
+    for piece in pieces:
+        while count + len(piece) >= size:
+            head, piece = np.split(piece, [size - count])
+            yield np.concatenate([*waiting, head]) if waiting else head
+            waiting, count = [], 0
+        if len(piece):
+            waiting.append(piece)
+            count += len(piece)
+    if waiting:
+        yield np.concatenate(waiting)
+
+
+def surveyed(
+    points: Points,
+    rows: IntArray,
+    size: int,
+    with_fingerprint: bool,
+    on_block: Callable[[int], None] = lambda _: None,
+) -> tuple[Survey, FloatArray]:
+    """One pass: the survey, and some rows (m, d) in the order asked for.
+
+    Every number is checked. ``on_block`` is told how many rows are done.
+    """
+    order = np.argsort(rows, kind="stable")
+    ranked = rows[order]
+    found = np.empty((len(rows), points.d))
+    low, high = np.full(points.d, np.inf), np.full(points.d, -np.inf)
+    hashed = hashlib.sha256(repr((points.n, points.d)).encode())
+    done = 0
+    for block in points.blocks(size):
+        low = np.minimum(low, block.min(axis=0))
+        high = np.maximum(high, block.max(axis=0))
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            raise _not_finite(points, block, done)
+        if with_fingerprint:
+            hashed.update(np.ascontiguousarray(block, dtype="<f8").data)
+        first, end = np.searchsorted(ranked, [done, done + len(block)])
+        found[order[first:end]] = block[ranked[first:end] - done]
+        done += len(block)
+        on_block(done)
+    points.check_unchanged()
+    mark = hashed.hexdigest() if with_fingerprint else ""
+    return Survey(points.n, low, high, mark), found
+
+
+def _not_finite(points: Points, block: Array, before: int) -> InvalidInputError:
+    row, column = (int(index) for index in np.argwhere(~np.isfinite(block))[0])
+    return InvalidInputError(
+        f"{points.place(before + row)}, column {points.column(column)} is {block[row, column]}; "
+        "only finite numbers are allowed"
+    )

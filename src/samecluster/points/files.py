@@ -1,0 +1,253 @@
+"""Points in files that need not fit into memory: .npy, Parquet, and folders of either.
+
+Blocks are read, not mapped: memory stays what a block takes, and a file that is cut short while it
+is read is an error, not a crash.
+"""
+
+from __future__ import annotations
+
+import importlib
+import itertools
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from samecluster._typing import Array
+from samecluster.errors import InvalidInputError
+from samecluster.points.blocks import ArrayPoints, Points, check_matrix, recut
+
+__all__ = ["as_points", "open_points"]
+
+_BATCH = 65_536
+
+
+def as_points(source: Any, columns: Sequence[str] | None = None) -> Points:
+    """Points from a path, an array or a memory map; Points themselves stay as they are."""
+    if isinstance(source, str | Path):
+        return open_points(source, columns)
+    if columns is not None:
+        raise InvalidInputError("columns can only be chosen in Parquet files")
+    return source if hasattr(source, "blocks") else ArrayPoints(source)
+
+
+def open_points(path: str | Path, columns: Sequence[str] | None = None) -> Points:
+    """Points in a .npy file, a Parquet file, or a folder of such files in the order of their names.
+
+    ``columns`` of Parquet files; all if None, and all must be numbers.
+    """
+    where = Path(path)
+    if not where.exists():
+        raise InvalidInputError(f"{where} does not exist")
+    files = _files_in(where) if where.is_dir() else [where]
+    names = tuple(columns) if columns is not None else None
+    parts: list[_Part] = []
+    for file in files:
+        part = _open_part(file, names)
+        if parts and part.layout != parts[0].layout:
+            raise InvalidInputError(
+                f"{file} has another layout than {files[0]}: {part.layout} instead of "
+                f"{parts[0].layout}; all files of a folder need the same columns"
+            )
+        parts.append(part)
+    return FilePoints(parts)
+
+
+def _files_in(folder: Path) -> list[Path]:
+    found = [f for f in sorted(folder.rglob("*")) if f.is_file() and f.name[0] not in "._"]
+    known = [f for f in found if f.suffix.lower() in (".npy", *_PARQUET)]
+    if not known:
+        raise InvalidInputError(f"{folder} holds no .npy and no .parquet files")
+    return known
+
+
+@dataclass(frozen=True)
+class _State:
+    """What a file looked like when it was opened."""
+
+    size: int
+    modified: int
+
+    @classmethod
+    def of(cls, path: Path) -> _State | None:
+        try:
+            stat = path.stat()
+        except OSError:
+            return None
+        return cls(stat.st_size, stat.st_mtime_ns)
+
+
+class _Part:
+    """One file: its rows, its columns, and the rows in pieces of any size."""
+
+    n: int
+    names: tuple[str, ...]
+    dtype: np.dtype[Any]
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.state = path, _State.of(path)
+
+    @property
+    def layout(self) -> str:
+        return f"columns {', '.join(self.names)}"
+
+    def pieces(self) -> Iterator[Array]:
+        raise NotImplementedError
+
+    def changed(self) -> InvalidInputError:
+        return InvalidInputError(
+            f"{self.path} changed while it was read; try again when nobody writes to it"
+        )
+
+
+class _NpyPart(_Part):
+    def __init__(self, path: Path) -> None:
+        super().__init__(path)
+        try:
+            mapped = np.load(path, mmap_mode="r", allow_pickle=False)
+        except (OSError, ValueError, EOFError) as error:
+            raise InvalidInputError(
+                f"{path} is no NumPy file of numbers, or is cut short: {error}"
+            ) from None
+        check_matrix(mapped, str(path))
+        self.n, d = mapped.shape
+        self.names = tuple(str(at) for at in range(d))
+        self.dtype = mapped.dtype
+        self._offset, self._by_rows = mapped.offset, mapped.flags.c_contiguous
+
+    @property
+    def layout(self) -> str:
+        return f"{len(self.names)} columns"
+
+    def pieces(self) -> Iterator[Array]:
+        if not self._by_rows:
+            mapped = np.load(self.path, mmap_mode="r", allow_pickle=False)
+            yield from (mapped[at : at + _BATCH] for at in range(0, self.n, _BATCH))
+            return
+        d = len(self.names)
+        with self.path.open("rb") as file:
+            file.seek(self._offset)
+            for begin in range(0, self.n, _BATCH):
+                count = min(_BATCH, self.n - begin) * d
+                numbers = np.fromfile(file, dtype=self.dtype, count=count)
+                if len(numbers) < count:
+                    raise self.changed()
+                yield numbers.reshape(-1, d)
+
+
+class _ParquetPart(_Part):
+    def __init__(self, path: Path, columns: tuple[str, ...] | None) -> None:
+        super().__init__(path)
+        self._pa, self._pq = _pyarrow()
+        try:
+            with self._pq.ParquetFile(path) as file:
+                schema, self.n = file.schema_arrow, file.metadata.num_rows
+        except (self._pa.ArrowException, OSError) as error:
+            raise InvalidInputError(
+                f"{path} is no Parquet file, or is cut short: {error}"
+            ) from None
+        self.names = tuple(schema.names) if columns is None else columns
+        missing = [name for name in self.names if name not in schema.names]
+        if missing:
+            raise InvalidInputError(
+                f"{path} has no column {missing[0]!r}; it has {', '.join(schema.names)}"
+            )
+        self._check_types(schema)
+        if not self.n:
+            raise InvalidInputError(f"{path} has no rows; take it away if that is right")
+        types = [schema.field(name).type.to_pandas_dtype() for name in self.names]
+        self.dtype = np.result_type(*types)
+
+    def _check_types(self, schema: Any) -> None:
+        is_ = self._pa.types
+        for name in self.names:
+            kind = schema.field(name).type
+            if not (is_.is_integer(kind) or is_.is_floating(kind) or is_.is_boolean(kind)):
+                raise InvalidInputError(
+                    f"{self.path}, column {name!r} holds {kind}; only numbers are allowed: choose "
+                    "others with columns=[...]"
+                )
+
+    def pieces(self) -> Iterator[Array]:
+        done = 0
+        try:
+            with self._pq.ParquetFile(self.path) as file:
+                for batch in file.iter_batches(_BATCH, columns=list(self.names)):
+                    yield self._matrix(batch, done)
+                    done += len(batch)
+        except (self._pa.ArrowException, OSError) as error:
+            if self.state != _State.of(self.path):
+                raise self.changed() from None
+            raise InvalidInputError(f"{self.path}, after row {done}: {error}") from None
+
+    def _matrix(self, batch: Any, done: int) -> Array:
+        out = np.empty((len(batch), len(self.names)), dtype=self.dtype)
+        for at, name in enumerate(self.names):
+            column = batch.column(name)
+            if column.null_count:
+                row = done + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+                raise InvalidInputError(
+                    f"{self.path}, row {row}, column {name!r} is empty; every number is needed"
+                )
+            out[:, at] = column.to_numpy(zero_copy_only=False)
+        return out
+
+
+_PARQUET = (".parquet", ".pq")
+
+
+def _open_part(path: Path, columns: tuple[str, ...] | None) -> _Part:
+    kind = path.suffix.lower()
+    if kind in _PARQUET:
+        return _ParquetPart(path, columns)
+    if kind != ".npy":
+        raise InvalidInputError(f"{path} must end in .npy or .parquet, or be a folder of such")
+    if columns is not None:
+        raise InvalidInputError(f"columns can only be chosen in Parquet files, not in {path}")
+    return _NpyPart(path)
+
+
+def _pyarrow() -> tuple[Any, Any]:
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise InvalidInputError(
+            "Parquet files need pyarrow: pip install samecluster[parquet]"
+        ) from error
+
+
+class FilePoints:
+    """The rows of one or more files, one after the other."""
+
+    def __init__(self, parts: Sequence[_Part]) -> None:
+        self._parts = parts
+        self._ends = list(itertools.accumulate(part.n for part in parts))
+
+    @property
+    def n(self) -> int:
+        return self._ends[-1]
+
+    @property
+    def d(self) -> int:
+        return len(self._parts[0].names)
+
+    def blocks(self, size: int) -> Iterator[Array]:
+        for part in self._parts:
+            if part.state != _State.of(part.path):
+                raise part.changed()
+        yield from recut((piece for part in self._parts for piece in part.pieces()), size)
+
+    def column(self, at: int) -> str:
+        return repr(self._parts[0].names[at])
+
+    def place(self, row: int) -> str:
+        at = int(np.searchsorted(self._ends, row, side="right"))
+        before = self._ends[at - 1] if at else 0
+        return f"{self._parts[at].path}, row {row - before}"
+
+    def check_unchanged(self) -> None:
+        for part in self._parts:
+            if part.state != _State.of(part.path):
+                raise part.changed()
