@@ -116,6 +116,7 @@ def test_public_names_are_pinned() -> None:
         "Certify",
         "ClusterMargin",
         "How",
+        "LargeRecovery",
         "LearnedCluster",
         "MarginSearch",
         "Predict",
@@ -135,7 +136,9 @@ def test_public_names_are_pinned() -> None:
         "learn_cluster",
         "oracles",
         "recover",
+        "recover_large",
         "start",
+        "start_large",
         "true_margin",
     ]
     for name in samecluster.__all__:

@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from samecluster.recovery.result import How, MarginSearch, Recovery, Round
     from samecluster.sessions.session import Session
     from samecluster.sessions.sqlite import SqliteStore
+    from samecluster.tables.large import recover_large, start_large
+    from samecluster.tables.large_result import LargeRecovery
 
 __version__ = "0.1.0"
 
@@ -34,6 +36,7 @@ _HOME = {
     "Certify": "recovery.certify",
     "ClusterMargin": "geometry.margin",
     "How": "recovery.result",
+    "LargeRecovery": "tables.large_result",
     "LearnedCluster": "recovery.pac",
     "MarginSearch": "recovery.result",
     "Predict": "recovery.predict",
@@ -50,7 +53,9 @@ _HOME = {
     "clustering_error": "recovery.error",
     "learn_cluster": "api",
     "recover": "api",
+    "recover_large": "tables.large",
     "start": "api",
+    "start_large": "tables.large",
     "true_margin": "geometry.margin",
 }
 _MODULES = ("errors", "instances", "oracles")
@@ -61,6 +66,7 @@ __all__ = [
     "Certify",
     "ClusterMargin",
     "How",
+    "LargeRecovery",
     "LearnedCluster",
     "MarginSearch",
     "Predict",
@@ -80,7 +86,9 @@ __all__ = [
     "learn_cluster",
     "oracles",
     "recover",
+    "recover_large",
     "start",
+    "start_large",
     "true_margin",
 ]
 
