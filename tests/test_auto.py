@@ -201,6 +201,25 @@ def test_a_budget_may_end_in_the_middle_of_an_audit() -> None:
     assert (found.labels >= 0).all()
 
 
+@pytest.mark.parametrize("max_questions", range(60, 180, 12))
+def test_a_budget_may_end_anywhere_in_an_audit_that_learns(max_questions) -> None:
+    """Every point has a label, and the bound is about the labels that there are."""
+    X, truth = blurred(3)
+    found = recover(
+        X,
+        LabelOracle(truth),
+        method=Predict(expected_error=0.07),
+        audit=(0.12, 0.8),
+        max_questions=max_questions,
+        random_state=3,
+    )
+    assert found.n_questions <= max_questions
+    assert (found.labels[~np.isin(np.arange(120), found.exceptions)] >= 0).all()
+    assert found.audit is not None
+    assert found.audit.n_labels >= np.count_nonzero((found.how != "asked") & (found.labels >= 0))
+    assert wrong_labels(found, truth) <= found.audit.n_wrong_at_most
+
+
 def wrong_labels(found, truth) -> int:
     """Labels that nobody asked about and that are not of the cluster of their label's members."""
     wrong = 0

@@ -108,16 +108,25 @@ class _Auditing:
             learn = yield from self._round(audit)
             if not learn:
                 return
-            yield from self._label()
-            audit.new_round(*self._unasked())
+            try:
+                yield from self._label()
+            finally:
+                # Also if the budget ends here: the bound must be about the labels that there are.
+                audit.new_round(*self._unasked())
+                self.labelling.audit = audit.report()
 
     def _label(self) -> Plan[None]:
         """Labels by the method, from all answers so far."""
         self.labelling.reset()
         problem = replace(self.problem, answers=self.labelling.answers)
-        yield from self.method.plan(problem, self.labelling)
-        self.labelling.number_clusters()
-        keep_together(self.labelling)
+        try:
+            yield from self.method.plan(problem, self.labelling)
+        except BudgetSpent:
+            predict_rest(replace(problem, answers=self.labelling.answers), self.labelling)
+            raise
+        finally:
+            self.labelling.number_clusters()
+            keep_together(self.labelling)
 
     def _unasked(self) -> tuple[IntArray, IntArray]:
         items = np.flatnonzero((self.labelling.labels >= 0) & (self.labelling.how != How.ASKED))
