@@ -341,3 +341,20 @@ def test_a_notebook_shows_what_labels_rest_on() -> None:
     shown = recover(made.X, LabelOracle(made.labels), random_state=0)._repr_html_()
     assert "<td>inferred</td>" in shown
     assert "guessed margin" in shown
+
+
+@pytest.mark.parametrize("seed", range(60 if LONG else 12))
+def test_any_small_data_comes_to_an_end_with_labels_that_fit_the_answers(seed) -> None:
+    """Random sizes, shapes and numbers of clusters, with and without an audit or a budget."""
+    rng = np.random.default_rng(seed)
+    n, d, k = int(rng.choice([40, 300, 600, 900])), int(rng.integers(1, 6)), int(rng.integers(1, 9))
+    truth = rng.integers(k, size=n)
+    X = rng.normal(size=(k, d))[truth] * rng.choice([1.0, 8.0]) + rng.normal(size=(n, d))
+    audit = (0.1, 0.8) if rng.random() < 0.5 else None
+    most = int(rng.integers(1, 200)) if rng.random() < 0.5 else 400
+    found = recover(X, LabelOracle(truth), audit=audit, max_questions=most, random_state=seed)
+    assert found.n_questions <= most
+    for answer in found.answers:
+        i, j = answer.question.pair
+        if min(found.labels[i], found.labels[j]) >= 0:
+            assert (found.labels[i] == found.labels[j]) == (answer.verdict is Verdict.SAME)

@@ -39,7 +39,8 @@ def assumptions(recovery: Recovery) -> tuple[str, ...]:
     if count := n.get("predicted"):
         found.append(f"{count:,} labels are predicted by a model{_expected(recovery)}.")
     if count := n.get("unassigned"):
-        found.append(f"{count:,} points belong to no group that was found; they have no label.")
+        apart = f", {excepted:,} of them by answers" if excepted else ""
+        found.append(f"{count:,} points have no label: no group was found for them{apart}.")
     if recovery.audit is not None:
         found.append(f"Audit, whatever the labels rest on: {recovery.audit}.")
     return tuple(found)

@@ -212,8 +212,8 @@ class _Search:
         nearest: list[Question] = []
         for name, own in members.items():
             others = [item for other in members if other != name for item in members[other]]
-            gaps = [(float(self.near.distances(item, others).min()), item) for item in own]
             if others and own:
+                gaps = [(float(self.near.distances(item, others).min()), item) for item in own]
                 item = min(gaps)[1]
                 nearest.append(Question(item, self.near.first(item, others)[0]))
         return [question for question in nearest if self.labelling.implied(question) is None]
