@@ -11,6 +11,7 @@ import typer
 
 import samecluster
 from samecluster.cli.inspect import inspect
+from samecluster.cli.label import label
 from samecluster.errors import InvalidInputError, SameClusterError
 
 __all__ = ["app", "main"]
@@ -96,6 +97,7 @@ def margin(
 
 
 app.command()(inspect)
+app.command()(label)
 
 
 class Reproducible(enum.StrEnum):
