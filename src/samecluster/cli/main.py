@@ -12,6 +12,7 @@ import typer
 import samecluster
 from samecluster.cli.inspect import inspect
 from samecluster.cli.label import label
+from samecluster.cli.session_commands import COMMANDS
 from samecluster.errors import InvalidInputError, SameClusterError
 
 __all__ = ["app", "main"]
@@ -98,6 +99,8 @@ def margin(
 
 app.command()(inspect)
 app.command()(label)
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
 
 
 class Reproducible(enum.StrEnum):
