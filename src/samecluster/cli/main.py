@@ -11,6 +11,8 @@ import typer
 
 import samecluster
 from samecluster.cli.inspect import inspect
+from samecluster.cli.label import label
+from samecluster.cli.session_commands import COMMANDS
 from samecluster.errors import InvalidInputError, SameClusterError
 
 __all__ = ["app", "main"]
@@ -96,6 +98,9 @@ def margin(
 
 
 app.command()(inspect)
+app.command()(label)
+for _name, _command in COMMANDS.items():
+    app.command(_name)(_command)
 
 
 class Reproducible(enum.StrEnum):

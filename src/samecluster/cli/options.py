@@ -32,6 +32,7 @@ __all__ = [
     "Truth",
     "Vectors",
     "asked_of",
+    "listed",
     "wanted_of",
 ]
 
@@ -116,20 +117,20 @@ def wanted_of(
     from samecluster.tables import Wanted
 
     return Wanted(
-        features=_listed(features, names) if features else None,
-        ignore=_listed(ignore, names),
+        features=listed(features, names) if features else None,
+        ignore=listed(ignore, names),
         id_column=id_column,
         truth=truth,
         labels=labels,
-        categories=_listed(categories, names),
-        texts=_listed(text, names),
+        categories=listed(categories, names),
+        texts=listed(text, names),
         scale=scale,
         reduce=reduce,
         drop_missing=drop_missing,
     )
 
 
-def _listed(given: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
+def listed(given: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
     """Column names, separated by commas unless the comma belongs to a name."""
     found: list[str] = []
     for text in given or ():

@@ -1,0 +1,36 @@
+"""Reading a key: a single press on a terminal, the first letter of a line from a pipe."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from typing import TextIO
+
+__all__ = ["read_key"]
+
+_END = ("", "\x04")
+
+
+def read_key(stream: TextIO | None = None) -> str | None:
+    """The next key, in lower case; an empty text for Enter alone, None at the end of the input."""
+    stream = stream or sys.stdin
+    if not stream.isatty():
+        line = stream.readline()
+        return None if line == "" else line.strip()[:1].lower()
+    pressed = _pressed(stream)
+    return None if pressed in _END else pressed.strip().lower()
+
+
+def _pressed(stream: TextIO) -> str:
+    if sys.platform == "win32":
+        return str(importlib.import_module("msvcrt").getwch())
+    import termios
+    import tty
+
+    before = termios.tcgetattr(stream)
+    try:
+        # Not raw: Ctrl-C still interrupts. What was typed ahead is kept.
+        tty.setcbreak(stream, termios.TCSADRAIN)
+        return stream.read(1)
+    finally:
+        termios.tcsetattr(stream, termios.TCSADRAIN, before)

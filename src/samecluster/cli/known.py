@@ -1,0 +1,91 @@
+"""What is known before anybody is asked, as answers of a session: labels, pairs, other sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import TypeAlias
+
+from samecluster._typing import IntArray
+from samecluster.cli import options
+from samecluster.cli.request import Request
+from samecluster.errors import InvalidInputError
+from samecluster.questions.pair import Verdict
+from samecluster.sessions.facts import pair_of
+from samecluster.sessions.session import Session
+from samecluster.sessions.state import State
+from samecluster.tables import Asked, Table
+from samecluster.tables.known import read_labels, read_pairs
+
+__all__ = ["Statement", "answers_of", "import_known", "labels_as_answers", "pairs_as_answers"]
+
+Statement: TypeAlias = tuple[str, str, Verdict]
+
+_MOST_GROUPS = 1_000
+
+
+def import_known(session: Session, table: Table, rows: IntArray, request: Request) -> int:
+    """Take in the labels and pairs that a request names, once; how many answers were new."""
+    taken = 0
+    if request.labels is not None:
+        answers = labels_as_answers(table, rows, request.labels, session.state.items.keys)
+        taken += import_new(session, answers, f"labels in column {request.labels}", request.who)
+    if request.pairs is not None:
+        asked = options.asked_of(
+            request.separator, request.decimal, request.encoding, request.missing, request.header
+        )
+        answers = pairs_as_answers(request.pairs, session.state.items.keys, asked)
+        taken += import_new(session, answers, f"pairs in {request.pairs.name}", request.who)
+    return taken
+
+
+def import_new(session: Session, answers: Iterable[Statement], source: str, who: str | None) -> int:
+    """Import what this source has not said before; AnswerError if it contradicts what was."""
+    said = {
+        (answer.pair, answer.verdict)
+        for answer in session.state.answers()
+        if answer.source == source
+    }
+    new = [(a, b, v) for a, b, v in answers if (pair_of((a, b)), v) not in said]
+    if new:
+        session.import_answers(new, source, who=who)
+    return len(new)
+
+
+def labels_as_answers(
+    table: Table, rows: IntArray, column: str, keys: Sequence[str]
+) -> list[Statement]:
+    """Each item is the same as the first of its group; the first ones are all different."""
+    key_of = dict(zip(rows.tolist(), keys, strict=True))
+    first: dict[str, str] = {}
+    answers: list[Statement] = []
+    for row, label in read_labels(table, column):
+        key = key_of.get(row)
+        if key is None:
+            continue
+        if label in first:
+            answers.append((key, first[label], Verdict.SAME))
+        first.setdefault(label, key)
+    if len(first) > _MOST_GROUPS:
+        raise InvalidInputError(
+            f"{table.source}: column {column!r} has {len(first):,} groups; at most "
+            f"{_MOST_GROUPS:,} can be taken as known"
+        )
+    return answers + [(b, a, Verdict.DIFFERENT) for a, b in combinations(first.values(), 2)]
+
+
+def pairs_as_answers(path: Path, keys: Sequence[str], asked: Asked | None) -> list[Statement]:
+    """The pairs in a file."""
+    return [
+        (keys[pair.row], keys[pair.other], Verdict.of(pair.same))
+        for pair in read_pairs(path, keys, asked)
+    ]
+
+
+def answers_of(other: State, keys: Iterable[str]) -> tuple[list[Statement], int]:
+    """What another session was told about these items, and how many answers are about others."""
+    known = set(keys)
+    facts = [fact for fact in other.facts.values() if fact.verdict is not Verdict.UNSURE]
+    shared = [fact for fact in facts if known.issuperset(fact.items)]
+    return [(*fact.items, fact.verdict) for fact in shared], len(facts) - len(shared)

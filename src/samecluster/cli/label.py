@@ -1,0 +1,83 @@
+"""``samecluster label``: questions in the terminal."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from samecluster.cli.request import Request, takes_request
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from samecluster.cli.opening import Opened
+
+__all__ = ["label"]
+
+Show = Annotated[
+    list[str] | None,
+    typer.Option("--show", help="Columns to show of each item: a,b,c or several times."),
+]
+
+_INTERRUPTED = 130
+
+
+@takes_request("truth")
+def label(request: Request, show: Show = None) -> None:
+    """Answer same-or-different questions about your data in the terminal.
+
+    Every answer is safe once it is given: quit at any moment (q or Ctrl-C), and the same command
+    goes on. b takes answers back, as many as you like, also those of another day.
+
+    Exit code 0 when you stop or nothing is left to ask, 2 if the data or an option cannot be used,
+    1 if something else is wrong, 130 after Ctrl-C.
+
+    Example: samecluster label shells.csv --id shell --show length,width
+    """
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    try:
+        _label(console, request, show)
+    except KeyboardInterrupt:
+        console.print()
+        console.print(f"Stopped. All answers are kept; go on with: {_again(request)}", markup=False)
+        raise typer.Exit(_INTERRUPTED) from None
+
+
+def _label(console: Console, request: Request, show: list[str] | None) -> None:
+    from samecluster.cli.conversation import Conversation
+    from samecluster.cli.keys import read_key
+    from samecluster.cli.opening import open_session
+    from samecluster.cli.options import listed
+    from samecluster.cli.pair_view import checked_columns
+
+    with console.status("reading the data"):
+        opened = open_session(request)
+    with opened:
+        columns = checked_columns(opened, listed(show, opened.table.names))
+        _greet(console, opened)
+        Conversation(opened, console, columns, request.who, read_key).hold()
+        console.print(f"{opened.session.progress()}.", markup=False)
+        console.print(f"Answers are in {opened.path}.", markup=False)
+        console.print(f"Go on: {_again(request)}", markup=False)
+        results = f"samecluster export {shlex.quote(str(opened.path))} -o labels.csv"
+        console.print(f"Results: {results}", markup=False)
+
+
+def _greet(console: Console, opened: Opened) -> None:
+    from samecluster.cli.inspect import print_inspection
+
+    if opened.is_new:
+        print_inspection(console, opened.prepared.inspection(), opened.prepared.notes)
+        console.print(f"Answers go to {opened.path}.", markup=False)
+    else:
+        console.print(f"Going on with {opened.path}.", markup=False)
+
+
+def _again(request: Request) -> str:
+    at = [] if request.session is None else ["--session", str(request.session)]
+    who = [] if request.who is None else ["--who", request.who]
+    return shlex.join(["samecluster", "label", request.data, *at, *who])

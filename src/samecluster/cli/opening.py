@@ -1,0 +1,317 @@
+"""From data and options to an open session.
+
+A session fits its preparation once and keeps it, with the columns that items are known by; whoever
+opens it again gets the same features from the same cells, or an error that says what has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.cli import options
+from samecluster.cli.declared import declared_parameters
+from samecluster.cli.kept import Kept
+from samecluster.cli.known import import_known
+from samecluster.cli.request import Request
+from samecluster.errors import DataMismatchError, InvalidInputError, SessionNotFoundError
+from samecluster.sessions.events import Event
+from samecluster.sessions.items import Changes, Items
+from samecluster.sessions.session import Session
+from samecluster.sessions.sqlite import SqliteStore
+from samecluster.sessions.state import State
+from samecluster.tables import Preparation, Table, Wanted, item_keys
+from samecluster.tables.choosing import Choice, choose
+from samecluster.tables.inspection import Inspection, inspect_choice
+from samecluster.tables.loading import Loaded, load_data
+
+__all__ = ["Opened", "Prepared", "data_beside", "open_session", "reopen", "session_path"]
+
+SUFFIX = ".samecluster"
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Data as a session takes it.
+
+    ``rows`` are the rows of the table that are items: the item in row i of X is row rows[i] of the
+    table.
+    """
+
+    table: Table
+    notes: tuple[str, ...]
+    kept: Kept
+    rows: IntArray
+    X: FloatArray
+    keys: list[str]
+    contents: list[str]
+    choice: Choice | None = None
+
+    def inspection(self) -> Inspection:
+        """How the data is read and used, to be shown before the first question."""
+        return inspect_choice(self.choice or choose(self.table, self.kept.wanted))
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A session with its data; close it, or use it in a ``with`` statement."""
+
+    session: Session
+    prepared: Prepared
+    path: Path
+    is_new: bool
+
+    @property
+    def table(self) -> Table:
+        return self.prepared.table
+
+    @property
+    def wanted(self) -> Wanted:
+        return self.prepared.kept.wanted
+
+    def table_row(self, row: int) -> int:
+        """The row of the table that has the item in this row of the session."""
+        return int(self.prepared.rows[row])
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.session.close()
+
+
+def session_path(request: Request) -> Path:
+    """Where the session is: as told, or beside the data."""
+    if request.session is not None:
+        return request.session
+    if request.data == "-":
+        raise InvalidInputError(
+            "data from standard input needs a place for answers: --session FILE"
+        )
+    data = Path(request.data)
+    return data.with_name(data.name + SUFFIX)
+
+
+def data_beside(session: Path) -> str:
+    """The data of a session file: what its name says, in the same folder."""
+    data = session.with_suffix("") if session.suffix == SUFFIX else None
+    if data is None or not data.exists():
+        raise InvalidInputError(f"the data of {session} is not beside it; name it with --data FILE")
+    return str(data)
+
+
+def open_session(request: Request) -> Opened:
+    """Begin a session, or go on with it.
+
+    What is declared anew (margin, clusters, audit, budget) is noted, and known labels and pairs
+    become imported answers. Other features are refused, and so is other data. A session that cannot
+    be begun leaves no file.
+    """
+    path = session_path(request)
+    if path.exists():
+        with _store(path) as store:
+            first = next(iter(store.read()), None)
+            if first is not None:
+                return _go_on(store, first, request, path)
+            store.close()
+    prepared = _newly_prepared(request)
+    existed = path.exists()
+    try:
+        with _store(path, create=True) as store:
+            return _begin(store, prepared, request, path)
+    except BaseException:
+        if not existed:
+            for name in (path.name, f"{path.name}-lock"):
+                path.with_name(name).unlink(missing_ok=True)
+        raise
+
+
+def reopen(
+    path: Path, request: Request | None = None, *, read_only: bool = False, update: bool = False
+) -> Opened:
+    """Open a session that exists, with the data beside it unless the request names other data.
+
+    With ``read_only`` nothing can be written and nobody is kept from writing. With ``update`` other
+    rows are taken in.
+    """
+    if not path.exists():
+        raise SessionNotFoundError(
+            f"there is no session {path}; `samecluster label DATA` begins one"
+        )
+    request = request or Request(data=data_beside(path))
+    with _store(path, read_only=read_only) as store:
+        first = next(iter(store.read()), None)
+        if first is None:
+            raise SessionNotFoundError(
+                f"{path} holds no session yet; `samecluster label` begins one"
+            )
+        prepared = prepared_again(request, first.body["preparation"])
+        session = _opened(store, prepared, request, update)
+    return Opened(session, prepared, path, is_new=False)
+
+
+def opened_changes(path: Path, request: Request) -> Changes:
+    """How the data differs from what the session is about; nothing is written."""
+    with _store(path, read_only=True) as store:
+        state = State(store.read())
+        store.close()
+    prepared = prepared_again(request, state.preparation)
+    return state.items.changes(Items.of(prepared.keys, prepared.X, prepared.contents))
+
+
+def prepared_again(request: Request, preparation: Mapping[str, Any]) -> Prepared:
+    """The data as a session takes it that has kept this preparation."""
+    kept = Kept.from_json(preparation)
+    kept.refuse_other_features(request)
+    loaded = _loaded(replace(request, **kept.reading_for(request)))
+    return _prepared(loaded, kept)
+
+
+@contextmanager
+def _store(path: Path, *, create: bool = False, read_only: bool = False) -> Iterator[SqliteStore]:
+    """A store that is closed if the session is not opened after all."""
+    store = SqliteStore(path, create=create, read_only=read_only)
+    try:
+        yield store
+    except BaseException:
+        store.close()
+        raise
+
+
+def _begin(store: SqliteStore, prepared: Prepared, request: Request, path: Path) -> Opened:
+    session = Session.create(
+        store,
+        prepared.keys,
+        prepared.X,
+        preparation=prepared.kept.to_json(),
+        parameters=_declared(request),
+        contents=prepared.contents,
+        who=request.who,
+    )
+    import_known(session, prepared.table, prepared.rows, request)
+    return Opened(session, prepared, path, is_new=True)
+
+
+def _go_on(store: SqliteStore, first: Event, request: Request, path: Path) -> Opened:
+    prepared = prepared_again(request, first.body["preparation"])
+    session = _opened(store, prepared, request)
+    before = session.state.parameters
+    changes = {
+        name: value
+        for name, value in _declared(request).items()
+        if before.get(name, "auto" if name == "margin" else None) != value
+    }
+    if changes:
+        session.set_parameters(who=request.who, **changes)
+    import_known(session, prepared.table, prepared.rows, request)
+    return Opened(session, prepared, path, is_new=False)
+
+
+def _opened(
+    store: SqliteStore, prepared: Prepared, request: Request, update: bool = False
+) -> Session:
+    try:
+        return Session.open(
+            store,
+            prepared.keys,
+            prepared.X,
+            contents=prepared.contents,
+            update=update,
+            who=request.who,
+        )
+    except DataMismatchError as error:
+        command = f"samecluster update {store.path.name} {request.data}"
+        told = str(error).partition("; to go on")[0]
+        raise DataMismatchError(f"{told}; to go on with these rows: {command}") from None
+
+
+def _declared(request: Request) -> dict[str, Any]:
+    return declared_parameters(
+        request.margin, request.clusters, request.audit, request.max_questions
+    )
+
+
+def _newly_prepared(request: Request) -> Prepared:
+    loaded = _loaded(request)
+    names = loaded.table.names
+    wanted = options.wanted_of(
+        names,
+        features=request.features,
+        ignore=request.ignore,
+        categories=request.categories,
+        text=request.text,
+        id_column=request.id_column,
+        truth=request.truth,
+        labels=request.labels,
+        scale=request.scale is not False,
+        reduce=request.reduce,
+        drop_missing=request.drop_missing,
+    )
+    choice = choose(loaded.table, wanted)
+    kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
+    kept = Kept(
+        Preparation.of_choice(choice),
+        wanted,
+        tuple(name for name in names if name not in kept_back),
+        Kept.reading_of(request),
+    )
+    return replace(_prepared(loaded, kept), choice=choice)
+
+
+def _loaded(request: Request) -> Loaded:
+    asked = options.asked_of(
+        request.separator, request.decimal, request.encoding, request.missing, request.header
+    )
+    size = {} if request.image_size is None else {"image_size": request.image_size}
+    return load_data(
+        request.data,
+        asked,
+        id_column=request.id_column,
+        vectors=request.vectors,
+        order=request.order,
+        **size,
+    )
+
+
+def _prepared(loaded: Loaded, kept: Kept) -> Prepared:
+    table = loaded.table
+    rows = kept.preparation.kept(table)
+    X = kept.preparation.apply(table)
+    ignoring = [name for name in table.names if name not in kept.columns]
+    by_content = item_keys(table, ignoring=ignoring)
+    id_column = kept.wanted.id_column
+    keys = by_content if id_column is None else item_keys(table, id_column)
+    contents = _with_vectors([key.partition("#")[0] for key in by_content], table)
+    chosen = rows.tolist()
+    return Prepared(
+        table,
+        loaded.notes,
+        kept,
+        rows,
+        X,
+        [keys[row] for row in chosen],
+        [contents[row] for row in chosen],
+    )
+
+
+def _with_vectors(contents: list[str], table: Table) -> list[str]:
+    """Vectors count as content; pixels do not, as the bytes of their image do already."""
+    vectors = table.blocks.get("vectors")
+    if vectors is None:
+        return contents
+    rows = np.ascontiguousarray(vectors, dtype="<f8")
+    digests = (hashlib.blake2b(row.tobytes(), digest_size=8).hexdigest() for row in rows)
+    return [f"{content}|{found}" for content, found in zip(contents, digests, strict=True)]
