@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 import samecluster
+from samecluster.cli.cluster import cluster
 from samecluster.cli.inspect import inspect
 from samecluster.cli.label import label
 from samecluster.errors import InvalidInputError, SameClusterError
@@ -98,6 +99,7 @@ def margin(
 
 app.command()(inspect)
 app.command()(label)
+app.command()(cluster)
 
 
 class Reproducible(enum.StrEnum):
