@@ -16,13 +16,15 @@ ERRS = {"ann": 0.02, "ben": 0.05, "cem": 0.10, "dot": 0.15, "eve": 0.25}
 
 
 def main() -> None:
+    # Picked among seeds 0 to 4 because here a wrong verdict comes through and is retracted later.
+    # In the others nothing is retracted, and in one of them 0.2 % of the labels end up wrong.
     made = make_ellipsoids(n=600, d=3, k=4, margin=0.3, random_state=1)
     truth = LabelOracle(made.labels)
     people = {
         name: NoisyOracle(truth, p=rate, random_state=seed)
         for seed, (name, rate) in enumerate(ERRS.items())
     }
-    panel = Panel(people, confidence=0.97)
+    panel = Panel(people, confidence=0.95)
     found = recover(
         made.X, panel, margin=made.margin, method=Certify(effort="fast"), random_state=0
     )

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -77,8 +78,11 @@ def run(
     return subprocess.CompletedProcess(process.args, process.returncode, out, err)
 
 
-def facts(folder: Path, *arguments: str, **environment: str) -> dict:
-    return json.loads(run(folder, *arguments, "--json", **environment).stdout)
+def facts(folder: Path, *arguments: str, **environment: str) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads(
+        run(folder, *arguments, "--json", code=0, **environment).stdout
+    )
+    return told
 
 
 def seen(folder: Path) -> list[frozenset[str]]:
@@ -193,9 +197,7 @@ def test_a_program_that_fails_costs_no_answer(folder) -> None:
 
 
 def test_a_program_that_fails_now_and_then_is_started_again(folder) -> None:
-    told = facts(
-        folder, *PROGRAM_ANSWERS, "--truth", "kind", "--margin", "1", CRASH_AFTER="2"
-    )
+    told = facts(folder, *PROGRAM_ANSWERS, "--truth", "kind", "--margin", "1", CRASH_AFTER="2")
     assert told["error"] == 0
 
 
