@@ -27,8 +27,10 @@ class Choice:
 
 
 def choices(recovery: Recovery, budget: int | None) -> list[Choice]:
-    """To stop, to audit for a guarantee, or to rest on less."""
+    """To stop, to go on beyond a budget, to audit for a guarantee, or to rest on less."""
     found = [Choice("s", f"stop here: {expected_wrong(recovery)}", None)]
+    if budget is not None and recovery.n_questions >= budget:
+        found.append(Choice("g", "go on without a limit on questions", {"max_questions": None}))
     if recovery.audit is None:
         found += _audits(recovery, budget)
     if recovery.margin is not None and np.any(recovery.how_codes < How.ASKED):

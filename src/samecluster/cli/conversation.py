@@ -10,6 +10,7 @@ from rich.text import Text
 from samecluster.cli.choices import choices
 from samecluster.cli.opening import Opened
 from samecluster.cli.pair_view import print_pair
+from samecluster.cli.progress import progress_lines
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result import How
 from samecluster.sessions.asking import SessionQuestion
@@ -57,7 +58,7 @@ class Conversation:
     def _ask(self, question: SessionQuestion) -> bool:
         """Put a question; False if the person quits."""
         self._console.print()
-        for line in self._progress():
+        for line in progress_lines(self._session):
             self._say(line, "dim")
         print_pair(self._console, self._opened, question, self._columns)
         if question.before is not None:
@@ -76,11 +77,6 @@ class Conversation:
                 self._session.tell(question.id, _VERDICTS[key], self._who)
                 return self._look_at_trouble()
             self._say("Press y, n, u, b or q.")
-
-    def _progress(self) -> list[str]:
-        from samecluster.cli.progress import progress_lines
-
-        return progress_lines(self._session)
 
     def _look_at_trouble(self) -> bool:
         """Show what has stopped fitting together, and offer remedies; False if the person quits."""

@@ -7,7 +7,7 @@ opens it again gets the same features from the same cells, or an error that says
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,8 +24,10 @@ from samecluster.cli.known import import_known
 from samecluster.cli.request import Request
 from samecluster.errors import DataMismatchError, InvalidInputError, SessionNotFoundError
 from samecluster.sessions.events import Event
+from samecluster.sessions.items import Changes, Items
 from samecluster.sessions.session import Session
 from samecluster.sessions.sqlite import SqliteStore
+from samecluster.sessions.state import State
 from samecluster.tables import Preparation, Table, Wanted, item_keys
 from samecluster.tables.choosing import Choice, choose
 from samecluster.tables.inspection import Inspection, inspect_choice
@@ -156,14 +158,23 @@ def reopen(
             raise SessionNotFoundError(
                 f"{path} holds no session yet; `samecluster label` begins one"
             )
-        prepared = prepared_again(request, first)
+        prepared = prepared_again(request, first.body["preparation"])
         session = _opened(store, prepared, request, update)
     return Opened(session, prepared, path, is_new=False)
 
 
-def prepared_again(request: Request, first: Event) -> Prepared:
-    """The data as the session that ``first`` opened takes it."""
-    kept = Kept.from_json(first.body["preparation"])
+def opened_changes(path: Path, request: Request) -> Changes:
+    """How the data differs from what the session is about; nothing is written."""
+    with _store(path, read_only=True) as store:
+        state = State(store.read())
+        store.close()
+    prepared = prepared_again(request, state.preparation)
+    return state.items.changes(Items.of(prepared.keys, prepared.X, prepared.contents))
+
+
+def prepared_again(request: Request, preparation: Mapping[str, Any]) -> Prepared:
+    """The data as a session takes it that has kept this preparation."""
+    kept = Kept.from_json(preparation)
     kept.refuse_other_features(request)
     loaded = _loaded(replace(request, **kept.reading_for(request)))
     return _prepared(loaded, kept)
@@ -195,7 +206,7 @@ def _begin(store: SqliteStore, prepared: Prepared, request: Request, path: Path)
 
 
 def _go_on(store: SqliteStore, first: Event, request: Request, path: Path) -> Opened:
-    prepared = prepared_again(request, first)
+    prepared = prepared_again(request, first.body["preparation"])
     session = _opened(store, prepared, request)
     before = session.state.parameters
     changes = {

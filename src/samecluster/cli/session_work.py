@@ -1,0 +1,322 @@
+"""What the small commands around a session file do."""
+
+from __future__ import annotations
+
+import json as json_text
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import typer
+from rich.console import Console
+
+from samecluster.cli.known import answers_of, import_new, pairs_as_answers
+from samecluster.cli.opening import SUFFIX, Opened, data_beside, opened_changes, reopen
+from samecluster.cli.request import Request
+from samecluster.cli.telling import event_line, status_facts, status_lines
+from samecluster.errors import InvalidInputError, ProtocolError, SessionNotFoundError, StoreError
+from samecluster.recovery.result import How
+from samecluster.sessions.sqlite import SqliteStore, rescue
+from samecluster.sessions.state import State
+from samecluster.tables.results import write_results
+from samecluster.tables.showing import columns_to_show, shown
+
+__all__ = [
+    "examine",
+    "export",
+    "import_answers",
+    "name_cluster",
+    "print_history",
+    "print_status",
+    "report",
+    "undo",
+    "update",
+]
+
+_MOST_LISTED = 10
+
+
+def print_status(session: Path, data: str | None, vectors: Path | None, json: bool) -> None:
+    with _opened(session, data, vectors, read_only=True) as opened:
+        if json:
+            _print_json(status_facts(opened))
+        else:
+            _print(*status_lines(opened))
+
+
+def print_history(session: Path, last: int | None, json: bool) -> None:
+    store = SqliteStore(_session_file(session), read_only=True)
+    try:
+        events = list(store.read())
+    finally:
+        store.close()
+    for event in events if last is None else events[-last:] if last > 0 else []:
+        if json:
+            shown_body = {k: v for k, v in event.body.items() if k not in ("keys", "digests")}
+            facts = {"event": event.sequence, "kind": event.kind, "at": event.at, "who": event.who}
+            typer.echo(json_text.dumps({**facts, "body": shown_body}, ensure_ascii=False))
+        else:
+            _print(event_line(event))
+
+
+def undo(
+    session: Path, event: int | None, who: str | None, data: str | None, vectors: Path | None
+) -> None:
+    with _opened(session, data, vectors) as opened:
+        before = opened.session.progress()
+        if event is not None:
+            opened.session.retract(event, who=who)
+            _print(f"Event {event} is taken back.")
+        else:
+            last = opened.session.state.last_answer(who)
+            if last is None or opened.session.undo(who) is None:
+                of = f" of {who}" if who else ""
+                raise ProtocolError(f"there is no answer{of} to take back; see samecluster history")
+            _print(f"Taken back: {last}. It is asked again first.")
+        _print(f"Before: {before}.", f"Now: {opened.session.progress()}.")
+
+
+def name_cluster(
+    session: Path, cluster: int, text: str, who: str | None, data: str | None, vectors: Path | None
+) -> None:
+    if not text.strip() or not text.isprintable():
+        raise InvalidInputError(f"a name must be printable text, got {text!r}")
+    with _opened(session, data, vectors) as opened:
+        opened.session.name(cluster, text.strip(), who)
+        _print(f"Cluster {cluster} is now {text.strip()!r}.")
+
+
+def export(
+    session: Path,
+    out: str,
+    proof: Path | None,
+    prefix: str,
+    raw: bool,
+    data: str | None,
+    vectors: Path | None,
+) -> None:
+    with _opened(session, data, vectors, read_only=True) as opened:
+        known, names = opened.session.snapshot(), opened.session.names()
+        labels = [names.get(label, label) for label in known.labels.tolist()]
+        write_results(
+            opened.table,
+            out,
+            labels if names else known.labels,
+            known.how.tolist(),
+            _probabilities(known),
+            rows=opened.prepared.rows,
+            prefix=prefix,
+            raw=raw,
+        )
+        if proof is not None:
+            _write_proof(opened, proof)
+        if out != "-":
+            _print(f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}.")
+
+
+def report(
+    session: Path, out: Path, include_items: bool, data: str | None, vectors: Path | None
+) -> None:
+    from samecluster.reports import write_report
+
+    with _opened(session, data, vectors, read_only=True) as opened:
+        working, known = opened.session, opened.session.snapshot()
+        write_report(
+            known,
+            out,
+            title=opened.table.source,
+            audit=known.audit,
+            trouble=working.trouble,
+            exceptions=sorted(working.state.exceptions),
+            items=_asked_items(opened) if include_items else None,
+            names=working.names(),
+            margin_declared=working.state.parameters.get("margin", "auto") != "auto",
+        )
+    _print(f"The report is in {out}. Its picture shows where points lie.")
+
+
+def examine(session: Path, save: Path | None, json: bool) -> bool:
+    """Whether the file is intact; prints what was found."""
+    path, damage, events = _session_file(session), "", 0
+    try:
+        store = SqliteStore(path, read_only=True)
+        try:
+            for event in store.read():
+                events = event.sequence
+        finally:
+            store.close()
+    except StoreError as error:
+        damage = str(error)
+    facts: dict[str, Any] = {"session": str(path), "intact_events": events, "damage": damage}
+    facts["beside"] = [
+        name for end in ("-wal", "-shm", "-lock") if Path(name := f"{path}{end}").exists()
+    ]
+    if save is not None:
+        facts["saved"] = rescue(path, save)
+    if json:
+        _print_json(facts)
+        return not damage
+    _print(f"{path}: {damage}" if damage else f"{path} is intact: {events:,} events.")
+    if facts["beside"]:
+        _print(f"Beside it, in use or left by a crash; keep them together: {facts['beside']}")
+    if save is not None:
+        _print(f"{facts['saved']:,} events are saved in {save}.")
+    elif damage and events:
+        _print(f"Save the {events:,} intact events: samecluster doctor {path} --save NEW{SUFFIX}")
+    return not damage
+
+
+def import_answers(
+    session: Path,
+    source: Path,
+    who: str | None,
+    data: str | None,
+    vectors: Path | None,
+    json: bool,
+) -> None:
+    with _opened(session, data, vectors) as opened:
+        keys = opened.session.state.items.keys
+        n_elsewhere = 0
+        if _is_session(source):
+            answers, n_elsewhere = answers_of(_state_of(source), keys)
+        else:
+            answers = pairs_as_answers(source, keys, None)
+        taken = import_new(opened.session, answers, f"import of {source.name}", who)
+        event = opened.session.state.n_events if taken else None
+        if json:
+            _print_json({"imported": taken, "about_other_items": n_elsewhere, "event": event})
+            return
+        elsewhere = f"; {n_elsewhere:,} are about items that are not here" if n_elsewhere else ""
+        known = len(answers) - taken
+        _print(f"{taken:,} answers imported, {known:,} were there already{elsewhere}.")
+        if event is not None:
+            file = opened.path
+            _print(f"Take them back: samecluster undo {file} --event {event}")
+        _print(f"{opened.session.progress()}.")
+
+
+def update(
+    session: Path,
+    data: str,
+    confirm: bool,
+    dry_run: bool,
+    who: str | None,
+    vectors: Path | None,
+    json: bool,
+) -> None:
+    path = _session_file(session)
+    request = Request(data=data, vectors=vectors, who=who)
+    changes = opened_changes(path, request)
+    facts: dict[str, Any] = {
+        "added": changes.added,
+        "removed": changes.removed,
+        "changed": changes.changed,
+        "reordered": changes.reordered,
+    }
+    told = [f"{changes}." if changes else "The data is what the session is about."]
+    words = ("added", "removed", "changed")
+    told += [f"  {word}: {_listed(facts[word])}" for word in words if facts[word]]
+    if not dry_run:
+        with reopen(path, request, update=True) as opened:
+            outdated = {
+                item for said in opened.session.state.set_aside() for item in said.items
+            } & opened.session.state.items.row_of.keys()
+            if confirm and outdated:
+                opened.session.confirm(sorted(outdated), who)
+            aside = len(opened.session.state.set_aside())
+            facts |= {"set_aside": aside, "questions": opened.session.state.n_questions}
+            told.append(f"{opened.session.progress()}.")
+            if aside:
+                told.append(
+                    f"{aside:,} answers are set aside, as they are about items that changed or are "
+                    "gone; --confirm takes those about changed items as they are."
+                )
+            if changes and opened.session.state.audited:
+                told.append("The bound of the audit before covers the old rows only.")
+    if json:
+        _print_json(facts)
+    else:
+        _print(*told)
+
+
+def _opened(
+    session: Path, data: str | None, vectors: Path | None, *, read_only: bool = False
+) -> Opened:
+    path = _session_file(session)
+    request = Request(data=data or data_beside(path), vectors=vectors)
+    return reopen(path, request, read_only=read_only)
+
+
+def _session_file(given: Path) -> Path:
+    """The file itself, or the session beside the data that was named."""
+    beside = given.with_name(given.name + SUFFIX)
+    if given.suffix != SUFFIX and beside.exists():
+        return beside
+    if not given.exists():
+        raise SessionNotFoundError(
+            f"there is no session {given}; `samecluster label DATA` begins one"
+        )
+    return given
+
+
+def _is_session(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(15) == b"SQLite format 3"
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _state_of(path: Path) -> State:
+    store = SqliteStore(path, read_only=True)
+    try:
+        return State(store.read())
+    finally:
+        store.close()
+
+
+def _probabilities(known: Any) -> Any:
+    if known.probability is not None:
+        return known.probability
+    return np.where(known.how_codes == How.ASKED, 1.0, np.nan)
+
+
+def _write_proof(opened: Opened, path: Path) -> None:
+    from samecluster.proof.files import save_proof
+
+    log = opened.session.snapshot().proof
+    if log is None:
+        raise InvalidInputError(
+            "--proof: no label of this session is proven; declare a margin with "
+            "`samecluster label DATA --margin 0.5`"
+        )
+    save_proof(log, path)
+    points = path.with_name(f"{path.name.partition('.')[0]}.points.npy")
+    np.save(points, opened.prepared.X)
+    _print(f"The proof is in {path}; check it: samecluster verify {points} {path}")
+
+
+def _asked_items(opened: Opened) -> dict[int, dict[str, str]]:
+    columns = columns_to_show(opened.table, opened.wanted)
+    asked = np.flatnonzero(opened.session.snapshot().how_codes == How.ASKED).tolist()
+    return {
+        row: {
+            cell.column: cell.text for cell in shown(opened.table, opened.table_row(row), columns)
+        }
+        for row in asked
+    }
+
+
+def _listed(keys: tuple[str, ...]) -> str:
+    more = f" and {len(keys) - _MOST_LISTED:,} more" if len(keys) > _MOST_LISTED else ""
+    return ", ".join(keys[:_MOST_LISTED]) + more
+
+
+def _print(*lines: str) -> None:
+    console = Console(highlight=False)
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _print_json(facts: dict[str, Any]) -> None:
+    typer.echo(json_text.dumps(facts, indent=2, ensure_ascii=False))
