@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 import samecluster
+from samecluster.cli.cluster import cluster
 from samecluster.cli.inspect import inspect
 from samecluster.cli.label import label
 from samecluster.cli.session_commands import COMMANDS
@@ -99,6 +100,7 @@ def margin(
 
 app.command()(inspect)
 app.command()(label)
+app.command()(cluster)
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)
 
