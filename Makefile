@@ -5,7 +5,7 @@ BIN := .venv/bin
 # that like is compared with like.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale reproduce
+.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label reproduce
 
 help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
@@ -13,7 +13,7 @@ help:
 	@echo "make test-long  the same campaigns with many more runs"
 	@echo "make lint       ruff and mypy --strict"
 	@echo "make reproduce  the paper's figures and statements, about two minutes; report in reproduced/"
-	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -imperfect, -mvee, -startup, -startup-table; and bench-scale, which writes gigabytes"
+	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -imperfect, -mvee, -startup, -startup-table, -startup-label, -remaining; and bench-scale, which writes gigabytes"
 	@echo "make clean      remove .venv and caches"
 
 demo: .venv/user
@@ -33,9 +33,9 @@ lint: .venv/developer
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-startup bench-startup-table bench-mvee bench-recur bench-lower-bounds bench-audits bench-predict bench-imperfect bench-questions bench-speed
+bench: bench-startup bench-startup-table bench-startup-label bench-remaining bench-mvee bench-recur bench-lower-bounds bench-audits bench-predict bench-imperfect bench-questions bench-speed
 
-bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale: bench-%: .venv/developer
+bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label: bench-%: .venv/developer
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.$(subst -,_,$*)
 
 clean:
