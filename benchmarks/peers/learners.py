@@ -23,11 +23,9 @@ from benchmarks.peers.instances import Case
 __all__ = ["rbf_svm", "scikit_activeml"]
 
 Scores = npt.NDArray[np.float64]
-# Large, because classes do not overlap: with the default of 1 neither tool is exact as early.
-C = 100.0
 
 
-def rbf_svm(case: Case, oracle: CountingOracle, trace: Trace, seed: int) -> None:
+def rbf_svm(case: Case, oracle: CountingOracle, trace: Trace, seed: int, C: float = 1.0) -> None:
     """scikit-learn's SVC; random points until two classes are known."""
     X = StandardScaler().fit_transform(case.X)
     placed = Placed(oracle, case.n_clusters)
@@ -46,7 +44,9 @@ def rbf_svm(case: Case, oracle: CountingOracle, trace: Trace, seed: int) -> None
         placed.place(item, _best_first(scores[item]))
 
 
-def scikit_activeml(case: Case, oracle: CountingOracle, trace: Trace, seed: int) -> None:
+def scikit_activeml(
+    case: Case, oracle: CountingOracle, trace: Trace, seed: int, C: float = 1.0
+) -> None:
     """UncertaintySampling over logistic regression on the columns, their squares and products."""
     from skactiveml.classifier import SklearnClassifier  # type: ignore[import-not-found]
     from skactiveml.pool import UncertaintySampling  # type: ignore[import-not-found]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 from benchmarks.peers import clusterers, learners, own
 from benchmarks.peers.counting import CountingOracle, Trace
@@ -29,8 +30,18 @@ TOOLS = {
     "recur": Tool("RECUR, k and margin given", "yes, proven", own.recur, True),
     "scq-k-means": Tool("SCQ-k-means, k given", "stops; not proven", own.scq_k_means, True),
     "cobras": Tool("COBRAS", "no", clusterers.cobras),
-    "scikit-activeml": Tool("scikit-activeml, quadratic, k given", "no", learners.scikit_activeml),
-    "rbf-svm": Tool("RBF SVM, margin sampling, k given", "no", learners.rbf_svm),
+    "scikit-activeml": Tool(
+        "scikit-activeml, quadratic, C=1, k given", "no", learners.scikit_activeml
+    ),
+    "scikit-activeml-100": Tool(
+        "scikit-activeml, quadratic, C=100, k given",
+        "no",
+        partial(learners.scikit_activeml, C=100.0),
+    ),
+    "rbf-svm": Tool("RBF SVM, margin sampling, C=1, k given", "no", learners.rbf_svm),
+    "rbf-svm-100": Tool(
+        "RBF SVM, margin sampling, C=100, k given", "no", partial(learners.rbf_svm, C=100.0)
+    ),
     "active-semi": Tool(
         "active-semi-supervised-clustering, k given", "no", clusterers.explore_consolidate
     ),
