@@ -5,7 +5,7 @@ BIN := .venv/bin
 # that like is compared with like.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label reproduce
+.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label bench-peers reproduce
 
 help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
@@ -14,6 +14,7 @@ help:
 	@echo "make lint       ruff and mypy --strict"
 	@echo "make reproduce  the paper's figures and statements, about two minutes; report in reproduced/"
 	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -imperfect, -mvee, -startup, -startup-table, -startup-label, -remaining; and bench-scale, which writes gigabytes"
+	@echo "make bench-peers  other tools on the same instances, about 20 minutes; writes benchmarks/peers/results.md"
 	@echo "make clean      remove .venv and caches"
 
 demo: .venv/user
@@ -38,8 +39,11 @@ bench: bench-startup bench-startup-table bench-startup-label bench-remaining ben
 bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label: bench-%: .venv/developer
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.$(subst -,_,$*)
 
+bench-peers: .venv-peers/installed
+	$(ONE_THREAD) .venv-peers/bin/python -m benchmarks.peers
+
 clean:
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist reproduced
+	rm -rf .venv .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis dist reproduced
 
 # Debian ships Python without venv; fetch it when it is missing and we may.
 .venv/bin/python:
@@ -55,4 +59,10 @@ clean:
 
 .venv/developer: .venv/user
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@
+
+# The tools that samecluster is compared with come from PyPI into an environment of their own.
+.venv-peers/installed: benchmarks/peers/requirements-peers.txt pyproject.toml | .venv/bin/python
+	$(PYTHON) -m venv .venv-peers
+	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements-peers.txt -e .
 	@touch $@
