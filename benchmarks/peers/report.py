@@ -24,9 +24,9 @@ NOTES = f"""\
 How it was counted:
 
 - Every tool asks the same oracle, which counts pairs; a pair asked again is free. At most
-  {QUESTIONS:,} questions, and {SECONDS} s of processor time on one thread ("not finished"). A tool that
-  must know its budget beforehand (samecluster's first two rows, active-semi-supervised-clustering)
-  runs anew for each, with as much time again.
+  {QUESTIONS:,} questions, and {SECONDS} s of processor time on one thread ("not finished"). A
+  tool that must know its budget beforehand (samecluster's first two rows,
+  active-semi-supervised-clustering) runs anew for each, with as much time again.
 - A tool that asks for class labels is charged the questions that place a point: it is compared with
   one member of each known class, the likeliest first, until one is the same. It is told k, so the
   last of k classes is free.
