@@ -51,7 +51,7 @@ Settings of the tools, where they are not the defaults:
   was exact soonest for scikit-activeml on the rare cluster (37 questions) and for the SVM at margin
   0.2 (165).
 - active-semi-supervised-clustering: ExploreConsolidate and PCKMeans. Its MinMax and NPU compare all
-  pairs of points in Python loops and do not end on 10,000 points.
+  pairs of points in Python loops and were not run.
 """
 
 
