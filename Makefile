@@ -14,7 +14,7 @@ help:
 	@echo "make lint       ruff and mypy --strict"
 	@echo "make reproduce  the paper's figures and statements, about two minutes; report in reproduced/"
 	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -imperfect, -mvee, -startup, -startup-table, -startup-label, -remaining; and bench-scale, which writes gigabytes"
-	@echo "make bench-peers  other tools on the same instances, about 20 minutes; writes benchmarks/peers/results.md"
+	@echo "make bench-peers  other tools on the same instances, about half an hour; writes benchmarks/peers/results.md"
 	@echo "make clean      remove .venv and caches"
 
 demo: .venv/user

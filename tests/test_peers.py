@@ -134,6 +134,17 @@ def test_a_restart_forgets_the_course_but_keeps_what_a_budget_gave() -> None:
     assert course.error_at(100) == 0.75
 
 
+def test_every_restart_is_announced() -> None:
+    """So that a run with a larger budget can be given its own time."""
+    announced: list[int] = []
+    oracle = CountingOracle(LABELS, limit=100)
+    trace = Trace(LABELS, oracle, io.StringIO(), 50, on_restart=lambda: announced.append(1))
+    trace.note(LABELS)
+    trace.restart(oracle)
+    trace.restart(oracle)
+    assert len(announced) == 2
+
+
 def test_a_killed_run_says_nothing_of_what_it_did_not_reach() -> None:
     oracle, trace, out = traced(patience=50)
     oracle.same(0, 2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import IO
 
 import numpy as np
@@ -92,8 +92,16 @@ class Trace:
     Time is the processor's, without that spent on measuring.
     """
 
-    def __init__(self, truth: Labels, oracle: CountingOracle, out: IO[str], patience: int) -> None:
+    def __init__(
+        self,
+        truth: Labels,
+        oracle: CountingOracle,
+        out: IO[str],
+        patience: int,
+        on_restart: Callable[[], None] = lambda: None,
+    ) -> None:
         self._truth, self._oracle, self._out = truth, oracle, out
+        self._on_restart = on_restart
         self._patience = patience
         self._exact_since: int | None = None
         self._begun = time.process_time()
@@ -102,6 +110,7 @@ class Trace:
         """What follows is a new run with a larger budget; only its time and course count."""
         self._oracle = oracle
         self._exact_since = None
+        self._on_restart()
         self._begun = time.process_time()
         self._write(event="restart")
 

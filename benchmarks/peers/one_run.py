@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import resource
 import sys
+import time
 
 from benchmarks.peers.counting import CountingOracle, Exact, LimitReached, Trace
 from benchmarks.peers.instances import INSTANCES
@@ -20,13 +21,18 @@ SECONDS = 90
 PATIENCE = 300
 
 
+def limit_time() -> None:
+    """From now on the process has so many seconds of the processor."""
+    until = int(time.process_time()) + SECONDS
+    resource.setrlimit(resource.RLIMIT_CPU, (until, resource.RLIM_INFINITY))
+
+
 def main() -> None:
     tool, instance, seed = sys.argv[1], sys.argv[2], int(sys.argv[3])
     case = INSTANCES[instance][1](seed)
     oracle = CountingOracle(case.labels, QUESTIONS)
-    trace = Trace(case.labels, oracle, sys.stdout, PATIENCE)
-    spent = resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    resource.setrlimit(resource.RLIMIT_CPU, (int(spent) + SECONDS, resource.RLIM_INFINITY))
+    trace = Trace(case.labels, oracle, sys.stdout, PATIENCE, on_restart=limit_time)
+    limit_time()
     try:
         TOOLS[tool].run(case, oracle, trace, seed)
     except Exact:

@@ -24,7 +24,9 @@ NOTES = f"""\
 How it was counted:
 
 - Every tool asks the same oracle, which counts pairs; a pair asked again is free. At most
-  {QUESTIONS:,} questions, and {SECONDS} s of processor time on one thread ("not finished").
+  {QUESTIONS:,} questions, and {SECONDS} s of processor time on one thread ("not finished"). A
+  tool that must know its budget beforehand (samecluster's first two rows,
+  active-semi-supervised-clustering) runs anew for each, with as much time again.
 - A tool that asks for class labels is charged the questions that place a point: it is compared with
   one member of each known class, the likeliest first, until one is the same. It is told k, so the
   last of k classes is free.
@@ -49,7 +51,7 @@ Settings of the tools, where they are not the defaults:
   was exact soonest for scikit-activeml on the rare cluster (37 questions) and for the SVM at margin
   0.2 (165).
 - active-semi-supervised-clustering: ExploreConsolidate and PCKMeans. Its MinMax and NPU compare all
-  pairs of points in Python loops and do not end on 10,000 points.
+  pairs of points in Python loops and were not run.
 """
 
 
@@ -76,7 +78,7 @@ def _table(title: str, courses: dict[str, Course]) -> str:
     lines = [
         f"## {title}\n",
         "| tool | questions to zero error | knows it is done | error at 100 | 300 | 1,000 | "
-        f"time / {unit}'s |",
+        f"time / that of {TOOLS[unit].title} |",
         "|---|---:|---|---:|---:|---:|---:|",
     ]
     for tool, course in courses.items():
