@@ -310,6 +310,7 @@ def test_what_cannot_be_used_is_refused_before_any_question(folder, here, argume
     assert told in err
     assert err.count("samecluster: ") == 1
     assert not seen(folder)
+    assert not list(folder.glob("*.samecluster*")), "it could not be begun with other options"
 
 
 def test_a_blank_truth_is_named(folder, here) -> None:
