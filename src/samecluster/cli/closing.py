@@ -82,4 +82,4 @@ def next_steps(opened: Opened, has_output: bool, is_kept: bool) -> Iterator[str]
     quoted = shlex.quote(str(opened.path))
     yield f"Answers are in {quoted}; to look at them: samecluster status {quoted}"
     if session.trouble:
-        yield f"To take an answer back: samecluster undo {quoted}"
+        yield f"To take an answer back by its number: samecluster undo {quoted} --event NUMBER"

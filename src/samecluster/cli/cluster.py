@@ -156,7 +156,7 @@ def _cluster(
 
     with progress.status("reading the data"):
         opened = open_session(request)
-    with opened:
+    with _gone_if_refused(opened):
         check_outputs(opened, files.out, files.prefix, files.proof, files.report)
         truth = None if request.truth is None else truth_of_items(opened, request.truth)
         _greet(progress, opened, is_kept)
@@ -173,6 +173,24 @@ def _cluster(
             typer.echo(json_text.dumps(told, indent=2, ensure_ascii=False))
         else:
             _print_end(opened, files, written, told, is_kept)
+
+
+@contextmanager
+def _gone_if_refused(opened: Opened) -> Iterator[None]:
+    """A session that a wrong option ends before the first answer leaves no file.
+
+    Its features would stay, and the command could not be tried again with others.
+    """
+    refused = False
+    try:
+        with opened:
+            yield
+    except InvalidInputError:
+        refused = opened.is_new and not opened.session.state.n_questions
+        raise
+    finally:
+        if refused:
+            opened.path.unlink()
 
 
 def _greet(progress: Console, opened: Opened, is_kept: bool) -> None:

@@ -9,7 +9,8 @@ import numpy as np
 from samecluster.cli.opening import Opened
 from samecluster.errors import InvalidInputError
 from samecluster.recovery.result import How
-from samecluster.tables.results import NAMES, write_results
+from samecluster.tables.parquet import arrow
+from samecluster.tables.results import NAMES, format_of, write_results
 
 __all__ = ["check_outputs", "write_labels", "write_proof", "write_session_report"]
 
@@ -22,6 +23,8 @@ def check_outputs(opened: Opened, out: str | None, prefix: str, *others: Path | 
             f"{opened.table.source} has a column {prefix + taken!r} already; put something before "
             "the new names, such as --prefix new_"
         )
+    if out is not None and format_of(opened.table, out) == "parquet":
+        arrow()  # says how to install it if it is missing
     for path in (None if out in (None, "-") else Path(str(out)), *others):
         if path is not None and not path.absolute().parent.is_dir():
             raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}")

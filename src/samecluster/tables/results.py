@@ -23,7 +23,7 @@ from samecluster.tables.files import STDIN
 from samecluster.tables.parquet import arrow
 from samecluster.tables.table import Table
 
-__all__ = ["NAMES", "ResultFormat", "results_as_bytes", "write_results"]
+__all__ = ["NAMES", "ResultFormat", "format_of", "results_as_bytes", "write_results"]
 
 ResultFormat: TypeAlias = Literal["csv", "parquet", "jsonl"]
 
@@ -75,7 +75,7 @@ def write_results(
     In CSV, text that begins with ``= + - @`` gets an apostrophe before it unless ``raw``: a
     spreadsheet would take it for a formula and run it.
     """
-    chosen = format or _format_of(table, str(path))
+    chosen = format or format_of(table, str(path))
     data = results_as_bytes(
         table, cluster, how, probability, rows=rows, prefix=prefix, raw=raw, format=chosen
     )
@@ -116,7 +116,8 @@ def results_as_bytes(
     raise InvalidInputError(f"format must be csv, parquet or jsonl, got {format!r}")
 
 
-def _format_of(table: Table, path: str) -> ResultFormat:
+def format_of(table: Table, path: str) -> ResultFormat:
+    """The format that a file of this name gets; InvalidInputError if none goes with it."""
     suffix = Path(path).suffix.lower()
     if suffix in _FORMATS:
         return _FORMATS[suffix]
