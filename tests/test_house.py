@@ -12,8 +12,10 @@ import samecluster
 ROOT = Path(samecluster.__file__).parent
 FLOORS = [
     {"errors", "_typing"},
+    {"extras"},
     {"geometry", "questions", "points", "proof"},
     {"recovery", "oracles", "instances"},
+    {"boundary"},
     {"api"},
     {"tables"},
     {"estimator", "sessions", "plots"},

@@ -8,15 +8,23 @@ below.
 from __future__ import annotations
 
 import copy
-import math
 import numbers
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
 
 from samecluster._typing import FloatArray
+from samecluster.boundary import (
+    checked_audit,
+    checked_error_rate,
+    checked_given,
+    checked_margin,
+    checked_max_questions,
+    checked_n_clusters,
+    generator,
+)
 from samecluster.errors import ContradictionError, InvalidInputError, RefutedError
 from samecluster.oracles.base import Oracle, as_oracle, checked_answer, checked_answers
 from samecluster.oracles.panel import Panel
@@ -114,15 +122,8 @@ def start(
     300
     """
     points = validated(X)
-    asked = _Asked(
-        n_clusters=_checked_n_clusters(n_clusters, len(points)),
-        margin=_checked_margin(margin),
-        method=_checked_method(method),
-        audit=_checked_audit(audit),
-        max_questions=_checked_max_questions(max_questions),
-        rng=_generator(random_state),
-    )
-    return asked.run(points, Ledger(_checked_answers(answers, len(points))))
+    asked = _Asked.checked(points, n_clusters, margin, method, audit, max_questions, random_state)
+    return asked.run(points, Ledger(checked_given(answers, len(points))))
 
 
 @dataclass(frozen=True)
@@ -135,6 +136,26 @@ class _Asked:
     audit: tuple[float, float] | None
     max_questions: int | None
     rng: np.random.Generator
+
+    @classmethod
+    def checked(
+        cls,
+        points: FloatArray,
+        n_clusters: Any,
+        margin: Any,
+        method: Any,
+        audit: Any,
+        max_questions: Any,
+        random_state: Any,
+    ) -> _Asked:
+        return cls(
+            n_clusters=checked_n_clusters(n_clusters, len(points)),
+            margin=checked_margin(margin),
+            method=_checked_method(method),
+            audit=checked_audit(audit),
+            max_questions=checked_max_questions(max_questions),
+            rng=generator(random_state),
+        )
 
     def run(
         self,
@@ -194,15 +215,8 @@ def recover(
     """
     points = validated(X)
     answering = as_oracle(oracle, points)
-    asked = _Asked(
-        n_clusters=_checked_n_clusters(n_clusters, len(points)),
-        margin=_checked_margin(margin),
-        method=_checked_method(method),
-        audit=_checked_audit(audit),
-        max_questions=_checked_max_questions(max_questions),
-        rng=_generator(random_state),
-    )
-    given = tuple(_checked_answers(answers, len(points)))
+    asked = _Asked.checked(points, n_clusters, margin, method, audit, max_questions, random_state)
+    given = tuple(checked_given(answers, len(points)))
 
     def driven(run: RecoveryRun) -> Recovery:
         return drive_batches(
@@ -211,7 +225,7 @@ def recover(
             None if on_progress is None else lambda: on_progress(run.labelling),
         )
 
-    if not _checked_error_rate(error_rate) and not isinstance(answering, Panel):
+    if not checked_error_rate(error_rate) and not isinstance(answering, Panel):
         return driven(asked.run(points, Ledger(given)))
     return _recover_despite_errors(points, answering, asked, given, driven)
 
@@ -298,74 +312,8 @@ def learn_cluster(
     if not isinstance(member, numbers.Integral) or not 0 <= member < len(points):
         raise InvalidInputError(f"member must be a row number below {len(points)}, got {member!r}")
     answering = as_oracle(oracle, points)
-    plan = plan_cluster(points, int(member), error, failure, _generator(random_state))
+    plan = plan_cluster(points, int(member), error, failure, generator(random_state))
     return drive(Run(plan), lambda question: checked_answer(answering, question))
-
-
-def _checked_answers(answers: Iterable[Any], n: int) -> Iterator[Answer]:
-    for answer in answers:
-        if not isinstance(answer, Answer):
-            raise InvalidInputError(f"answers must be Answer objects, got {answer!r}")
-        if max(answer.question.pair) >= n:
-            raise InvalidInputError(f"{answer.question} is about a row that does not exist")
-        yield answer
-
-
-def _checked_n_clusters(n_clusters: Any, n: int) -> int | None:
-    if n_clusters is None:
-        return None
-    if not isinstance(n_clusters, numbers.Integral) or isinstance(n_clusters, bool):
-        raise InvalidInputError(f"n_clusters must be a whole number, got {n_clusters!r}")
-    k = int(n_clusters)
-    if not 2 <= k <= n:
-        raise InvalidInputError(f"n_clusters must be from 2 to the number of points ({n}), got {k}")
-    return k
-
-
-def _checked_margin(margin: Any) -> float | None:
-    if isinstance(margin, str) and margin == "auto":
-        return None
-    if not isinstance(margin, numbers.Real) or isinstance(margin, bool):
-        raise InvalidInputError(f'margin must be a number or "auto", got {margin!r}')
-    gamma = float(margin)
-    if not (gamma > 0 and math.isfinite(gamma)):
-        raise InvalidInputError(f"margin must be above 0 and finite, got {margin}")
-    return gamma
-
-
-def _checked_audit(audit: Any) -> tuple[float, float] | None:
-    if audit is None:
-        return None
-    try:
-        error, confidence = (float(value) for value in audit)
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"audit must be two numbers, (error, confidence) such as (0.01, 0.95), got {audit!r}"
-        ) from None
-    if not (0 <= error < 1 and 0 < confidence < 1):
-        raise InvalidInputError(
-            "audit must be an error from 0 to below 1 and a confidence between 0 and 1, "
-            f"got {audit!r}"
-        )
-    return error, confidence
-
-
-def _checked_error_rate(error_rate: Any) -> float:
-    rate = float(error_rate) if isinstance(error_rate, numbers.Real) else math.nan
-    if not 0 <= rate < 0.5:
-        raise InvalidInputError(f"error_rate must be from 0 to below 1/2, got {error_rate!r}")
-    return rate
-
-
-def _checked_max_questions(max_questions: Any) -> int | None:
-    if max_questions is None:
-        return None
-    whole = isinstance(max_questions, numbers.Integral) and not isinstance(max_questions, bool)
-    if not whole or max_questions < 1:
-        raise InvalidInputError(
-            f"max_questions must be a whole number from 1 on, got {max_questions!r}"
-        )
-    return int(max_questions)
 
 
 def _checked_method(method: Any) -> Method:
@@ -380,14 +328,3 @@ def _checked_method(method: Any) -> Method:
         )
     checked: Method = method
     return checked
-
-
-def _generator(random_state: Any) -> np.random.Generator:
-    if isinstance(random_state, np.random.RandomState):
-        return np.random.default_rng(random_state.randint(2**31))
-    try:
-        return np.random.default_rng(random_state)
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"random_state must be None, a whole number or a generator, got {random_state!r}"
-        ) from None

@@ -8,8 +8,8 @@ import numpy as np
 
 from samecluster.cli.opening import Opened
 from samecluster.errors import InvalidInputError
+from samecluster.extras import pyarrow
 from samecluster.recovery.result import How
-from samecluster.tables.parquet import arrow
 from samecluster.tables.results import NAMES, format_of, write_results
 
 __all__ = ["check_outputs", "write_labels", "write_proof", "write_session_report"]
@@ -24,7 +24,7 @@ def check_outputs(opened: Opened, out: str | None, prefix: str, *others: Path | 
             "the new names, such as --prefix new_"
         )
     if out is not None and format_of(opened.table, out) == "parquet":
-        arrow()  # says how to install it if it is missing
+        pyarrow()  # says how to install it if it is missing
     for path in (None if out in (None, "-") else Path(str(out)), *others):
         if path is not None and not path.absolute().parent.is_dir():
             raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}")

@@ -6,7 +6,6 @@ is read is an error, not a crash.
 
 from __future__ import annotations
 
-import importlib
 import itertools
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -17,6 +16,7 @@ import numpy as np
 
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
+from samecluster.extras import pyarrow
 from samecluster.points.blocks import ArrayPoints, Points, check_matrix, recut
 
 __all__ = ["as_points", "open_points"]
@@ -140,7 +140,7 @@ class _NpyPart(_Part):
 class _ParquetPart(_Part):
     def __init__(self, path: Path, columns: tuple[str, ...] | None) -> None:
         super().__init__(path)
-        self._pa, self._pq = _pyarrow()
+        self._pa, self._pq = pyarrow()
         try:
             with self._pq.ParquetFile(path) as file:
                 schema, self.n = file.schema_arrow, file.metadata.num_rows
@@ -207,15 +207,6 @@ def _open_part(path: Path, columns: tuple[str, ...] | None) -> _Part:
     if columns is not None:
         raise InvalidInputError(f"columns can only be chosen in Parquet files, not in {path}")
     return _NpyPart(path)
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise InvalidInputError(
-            "Parquet files need pyarrow: pip install samecluster[parquet]"
-        ) from error
 
 
 class FilePoints:

@@ -6,7 +6,6 @@ items have one. What a kind of record does not have is null. The header is in th
 
 from __future__ import annotations
 
-import importlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -14,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from samecluster.errors import InvalidInputError
+from samecluster.extras import pyarrow
 
 __all__ = ["RowWriter", "read_rows"]
 
@@ -38,7 +38,7 @@ class RowWriter:
     """
 
     def __init__(self, header: Any, sink: Any) -> None:
-        self._pa, pq = _pyarrow()
+        self._pa, pq = pyarrow()
         self._schema = _schema(self._pa).with_metadata({_HEADER: json.dumps(header)})
         self._writer = pq.ParquetWriter(sink, self._schema, compression="zstd")
         self._group: list[Any] = []
@@ -76,7 +76,7 @@ class RowWriter:
 
 def read_rows(source: Any) -> Iterator[Any]:
     """The lines of a log from a binary file, as they were written; a group of rows at a time."""
-    pa, pq = _pyarrow()
+    pa, pq = pyarrow()
     try:
         file = pq.ParquetFile(source)
         header = (file.schema_arrow.metadata or {}).get(_HEADER)
@@ -87,15 +87,6 @@ def read_rows(source: Any) -> Iterator[Any]:
             yield from _lines(pa, file.read_row_group(group))
     except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
         raise InvalidInputError(f"not a proof log in Parquet: {error}") from error
-
-
-def _pyarrow() -> tuple[Any, Any]:
-    try:
-        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise InvalidInputError(
-            "Parquet files need pyarrow: pip install samecluster[parquet]"
-        ) from error
 
 
 def _schema(pa: Any) -> Any:

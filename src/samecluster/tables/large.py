@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.api import _checked_answers, _checked_margin, _checked_n_clusters, _generator
+from samecluster.boundary import checked_given, checked_margin, checked_n_clusters, generator
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.base import as_oracle, checked_answers
 from samecluster.points.blocks import Points, surveyed
@@ -99,15 +99,15 @@ def start_large(
     points = as_points(source, columns)
     if points.n < 2:
         raise InvalidInputError(f"at least 2 points are needed, got {points.n}")
-    declared = _checked_margin(margin)
+    declared = checked_margin(margin)
     if declared is None:
         raise InvalidInputError("data in blocks needs a margin; estimate one on a sample first")
     settings = _Settings(
         method or Certify(),
         declared,
-        _checked_n_clusters(n_clusters, points.n),
-        tuple(_checked_answers(answers, points.n)),
-        _generator(random_state),
+        checked_n_clusters(n_clusters, points.n),
+        tuple(checked_given(answers, points.n)),
+        generator(random_state),
         _checked_count("sample", sample, sample_size(points.n, points.d)),
         _checked_count("block", block, PIECE),
         _checked_count("threads", threads, os.cpu_count() or 1),

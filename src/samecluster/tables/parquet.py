@@ -2,30 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 from typing import Any
 
 from samecluster.errors import InvalidInputError
+from samecluster.extras import pyarrow
 from samecluster.tables.columns import TypedColumn
 from samecluster.tables.reasons import reason_of
 from samecluster.tables.table import Table
 
-__all__ = ["arrow", "parse_parquet"]
-
-
-def arrow() -> tuple[Any, Any]:
-    """The modules pyarrow and pyarrow.parquet."""
-    try:
-        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise InvalidInputError(
-            "Parquet files need pyarrow: pip install samecluster[parquet]"
-        ) from error
+__all__ = ["parse_parquet"]
 
 
 def parse_parquet(data: bytes, source: str) -> Table:
     """The table in the bytes of a Parquet file."""
-    pa, pq = arrow()
+    pa, pq = pyarrow()
     if not data:
         raise InvalidInputError(f"{source} is empty")
     try:

@@ -17,10 +17,10 @@ import numpy as np
 
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
+from samecluster.extras import pyarrow
 from samecluster.tables.columns import Column, TypedColumn, plain_text
 from samecluster.tables.dialect import Dialect, number_pattern
 from samecluster.tables.files import STDIN
-from samecluster.tables.parquet import arrow
 from samecluster.tables.table import Table
 
 __all__ = ["NAMES", "ResultFormat", "format_of", "results_as_bytes", "write_results"]
@@ -231,7 +231,7 @@ def _joined(line: str, new: str) -> str:
 
 
 def _parquet(table: Table, found: _Found) -> bytes:
-    pa, pq = arrow()
+    pa, pq = pyarrow()
     if table.format == "parquet":
         made = table.origin
     else:

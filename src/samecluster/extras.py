@@ -1,0 +1,20 @@
+"""Libraries that come with an extra of the package: imported when needed, named when missing."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from samecluster.errors import InvalidInputError
+
+__all__ = ["pyarrow"]
+
+
+def pyarrow() -> tuple[Any, Any]:
+    """The modules pyarrow and pyarrow.parquet."""
+    try:
+        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
+    except ImportError as error:
+        raise InvalidInputError(
+            "Parquet files need pyarrow: pip install samecluster[parquet]"
+        ) from error
