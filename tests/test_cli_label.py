@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 from samecluster.cli.documentation import commands_as_markdown
-from samecluster.cli.opening import open_session, reopen
-from samecluster.cli.request import Request
 from samecluster.errors import DataMismatchError, InvalidInputError
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.remaining import remaining_questions
+from samecluster.workbench.opening import open_session, reopen
+from samecluster.workbench.request import Request
 
 PROMPT = "q quit: "
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}

@@ -20,7 +20,9 @@ FLOORS = [
     {"tables"},
     {"estimator", "sessions", "plots"},
     {"experiments", "reports", "testing"},
-    {"cli", "web"},
+    {"workbench"},
+    {"web"},
+    {"cli"},
     {"__init__", "__main__"},
 ]
 MODULES = sorted(ROOT.rglob("*.py"))

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from samecluster._typing import IntArray
-from samecluster.cli.opening import Opened
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.wire import Shown
 from samecluster.questions.pair import Question, Verdict
 from samecluster.tables.columns import Column
 from samecluster.tables.known import read_labels
+from samecluster.workbench.opening import Opened
 
 __all__ = ["ShownItems", "answer_by_truth", "truth_of_items"]
 

@@ -7,51 +7,27 @@ from collections.abc import Iterator
 from typing import Any
 
 from samecluster._typing import IntArray
-from samecluster.cli.choices import choices
-from samecluster.cli.opening import Opened
 from samecluster.recovery.error import clustering_error
-from samecluster.recovery.result import How
+from samecluster.workbench.choices import choices
+from samecluster.workbench.facts import session_facts
+from samecluster.workbench.opening import Opened
 
 __all__ = ["facts", "next_steps", "summary"]
 
 
 def facts(opened: Opened, truth: IntArray | None) -> dict[str, Any]:
-    """Everything that is said, as plain values."""
-    session, known = opened.session, opened.session.snapshot()
-    progress, audit = session.progress(), known.audit
-    return {
-        "items": progress.n_items,
-        "labelled": progress.n_labelled,
-        "clusters": progress.n_clusters,
-        "questions": progress.n_questions,
-        "by_how": {how.name.lower(): progress.by_how[how] for how in reversed(How)},
-        "rests_on": list(known.assumptions),
-        "margin_search": None if known.search is None else str(known.search),
-        "audit": None
-        if audit is None
-        else {
-            "sentence": str(audit),
-            "wrong_at_most": audit.n_wrong_at_most,
-            "of": audit.n_labels,
-            "confidence": audit.confidence,
-            "checks": audit.n_audits,
-            "met": audit.met,
-        },
-        "trouble": [
-            {"kind": one.kind, "text": one.text, "remedies": [r.text for r in one.remedies]}
-            for one in session.trouble
-        ],
-        "ended": progress.ended,
-        "error": None if truth is None else clustering_error(known.labels, truth),
-    }
+    """What is known of the session, and how much of it is wrong where the truth is known."""
+    labels = opened.session.snapshot().labels
+    error = None if truth is None else clustering_error(labels, truth)
+    return {**session_facts(opened), "error": error}
 
 
 def summary(told: dict[str, Any]) -> Iterator[str]:
     """The facts for people."""
     ended = f"; {told['ended']}" if told["ended"] else ""
     yield (
-        f"{told['labelled']:,} of {told['items']:,} items have a label, in {told['clusters']:,} "
-        f"clusters, after {told['questions']:,} questions{ended}."
+        f"{told['labelled']:,} of {told['items']:,} items have a label, in "
+        f"{len(told['clusters']):,} clusters, after {told['questions']:,} questions{ended}."
     )
     yield from told["rests_on"]
     if told["margin_search"] is not None:

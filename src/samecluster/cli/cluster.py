@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samecluster.cli import options
-from samecluster.cli.request import Request, takes_request
+from samecluster.cli.options import Json, takes_request
 from samecluster.errors import InvalidInputError, OracleError
+from samecluster.workbench.request import Request
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from samecluster._typing import IntArray
     from samecluster.cli.driving import Answering
-    from samecluster.cli.opening import Opened
     from samecluster.sessions.session import Session
+    from samecluster.workbench.opening import Opened
 
 __all__ = ["cluster"]
 
@@ -94,7 +94,7 @@ def cluster(
     raw: Raw = False,
     proof: Proof = None,
     report: Report = None,
-    json: options.Json = False,
+    json: Json = False,
 ) -> None:
     """Find the groups in data with a program that answers, or with the truth as a simulation.
 
@@ -151,8 +151,8 @@ def _cluster(
 ) -> None:
     from samecluster.cli.answering import truth_of_items
     from samecluster.cli.closing import facts
-    from samecluster.cli.opening import open_session
-    from samecluster.cli.outputs import check_outputs
+    from samecluster.workbench.opening import open_session
+    from samecluster.workbench.outputs import check_outputs
 
     with progress.status("reading the data"):
         opened = open_session(request)
@@ -211,9 +211,9 @@ def _answer_all(
     from functools import partial
 
     from samecluster.cli.answering import ShownItems, answer_by_truth
-    from samecluster.cli.options import listed
-    from samecluster.cli.pair_view import checked_columns
     from samecluster.oracles import CommandOracle
+    from samecluster.workbench.pairs import checked_columns
+    from samecluster.workbench.request import listed
 
     if program.command is None:
         assert truth is not None
@@ -275,19 +275,14 @@ def _course(session: Session) -> str:
 
 def _write(opened: Opened, files: _Files) -> list[str]:
     """Write what was asked for, and say so."""
-    from samecluster.cli.outputs import write_labels, write_proof, write_session_report
+    from samecluster.workbench.outputs import write_labels, write_proof, write_session_report
 
     told = []
     if files.out is not None:
         write_labels(opened, files.out, prefix=files.prefix, raw=files.raw)
         told += [] if files.out == "-" else [f"Labels are in {files.out}."]
     if files.proof is not None:
-        points = write_proof(opened, files.proof)
-        told.append(
-            f"The proof is in {files.proof}; to check it: samecluster verify {points} {files.proof}"
-            if points
-            else "There is no proof to write, as nothing is proven: that needs --margin NUMBER."
-        )
+        told.append(write_proof(opened, files.proof))
     if files.report is not None:
         write_session_report(opened, files.report)
         told.append(f"The report is in {files.report}; its picture shows where points lie.")

@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.text import Text
 
-from samecluster.cli.choices import choices
-from samecluster.cli.opening import Opened
 from samecluster.cli.pair_view import print_pair
 from samecluster.cli.progress import progress_lines
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result import How
 from samecluster.sessions.asking import SessionQuestion
+from samecluster.workbench.choices import choices
+from samecluster.workbench.opening import Opened
 
 __all__ = ["Conversation"]
 

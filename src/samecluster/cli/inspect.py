@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from samecluster.cli import options
+from samecluster.cli.options import Json, takes_request
 from samecluster.errors import InvalidInputError
+from samecluster.workbench.request import Request
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -18,30 +19,19 @@ if TYPE_CHECKING:
 __all__ = ["inspect", "print_inspection"]
 
 _MOST_COLUMNS = 40
+_NOT_LOOKED_AT = (
+    "session",
+    "who",
+    "pairs",
+    "margin",
+    "clusters",
+    "audit",
+    "max_questions",
+)
 
 
-def inspect(
-    data: options.Data,
-    id_column: options.IdColumn = None,
-    features: options.Features = None,
-    ignore: options.Ignore = None,
-    categories: options.Categories = None,
-    text: options.Text = None,
-    truth: options.Truth = None,
-    labels: options.Labels = None,
-    vectors: options.Vectors = None,
-    order: options.Order = None,
-    image_size: options.ImageSize = 32,
-    scale: options.Scale = True,
-    reduce: options.Reduce = None,
-    drop_missing: options.DropMissing = False,
-    separator: options.Separator = None,
-    decimal: options.Decimal = None,
-    encoding: options.Encoding = None,
-    missing: options.Missing = None,
-    header: options.Header = None,
-    json: options.Json = False,
-) -> None:
+@takes_request(*_NOT_LOOKED_AT)
+def inspect(request: Request, json: Json = False) -> None:
     """Look at data before labelling it: how it is read, which columns are used, what to expect.
 
     Exit code 2 if the data cannot be used as it is; the reason is printed.
@@ -51,26 +41,9 @@ def inspect(
     from rich.console import Console
 
     from samecluster.tables.inspection import inspect_table
-    from samecluster.tables.loading import load_data
 
-    asked = options.asked_of(separator, decimal, encoding, missing, header)
-    loaded = load_data(
-        data, asked, id_column=id_column, vectors=vectors, order=order, image_size=image_size
-    )
-    wanted = options.wanted_of(
-        loaded.table.names,
-        features=features,
-        ignore=ignore,
-        categories=categories,
-        text=text,
-        id_column=id_column,
-        truth=truth,
-        labels=labels,
-        scale=scale,
-        reduce=reduce,
-        drop_missing=drop_missing,
-    )
-    found = inspect_table(loaded.table, wanted)
+    loaded = request.load()
+    found = inspect_table(loaded.table, request.wanted(loaded.table.names))
     if json:
         typer.echo(json_text.dumps({**found.to_json(), "notes": loaded.notes}, indent=2))
     else:

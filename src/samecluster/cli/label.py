@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samecluster.cli.request import Request, takes_request
+from samecluster.cli.options import takes_request
+from samecluster.workbench.request import Request
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from samecluster.cli.opening import Opened
+    from samecluster.workbench.opening import Opened
 
 __all__ = ["label"]
 
@@ -50,9 +51,9 @@ def label(request: Request, show: Show = None) -> None:
 def _label(console: Console, request: Request, show: list[str] | None) -> None:
     from samecluster.cli.conversation import Conversation
     from samecluster.cli.keys import read_key
-    from samecluster.cli.opening import open_session
-    from samecluster.cli.options import listed
-    from samecluster.cli.pair_view import checked_columns
+    from samecluster.workbench.opening import open_session
+    from samecluster.workbench.pairs import checked_columns
+    from samecluster.workbench.request import listed
 
     with console.status("reading the data"):
         opened = open_session(request)

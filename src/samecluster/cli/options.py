@@ -1,138 +1,144 @@
-"""Options that several commands share: how data is read and which of it is used."""
+"""The options of commands that begin or go on with a session, by the field of a `Request`.
+
+Nothing heavy is imported here, as help texts are made from it.
+"""
 
 from __future__ import annotations
 
+import functools
+import inspect
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 
-if TYPE_CHECKING:
-    from samecluster.tables import Asked, Wanted
+from samecluster.workbench.request import Request
 
-__all__ = [
-    "Categories",
-    "Data",
-    "Decimal",
-    "DropMissing",
-    "Encoding",
-    "Features",
-    "Header",
-    "IdColumn",
-    "Ignore",
-    "ImageSize",
-    "Json",
-    "Labels",
-    "Missing",
-    "Order",
-    "Reduce",
-    "Scale",
-    "Separator",
-    "Text",
-    "Truth",
-    "Vectors",
-    "asked_of",
-    "listed",
-    "wanted_of",
-]
+__all__ = ["Json", "takes_request"]
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        help="A .csv, .tsv, .parquet, .jsonl, .npy or .npz file, a folder of images, or - for CSV "
-        "from standard input."
-    ),
-]
-Separator = Annotated[str | None, typer.Option("--sep", help="The separator; 'tab' for a tab.")]
-Decimal = Annotated[str | None, typer.Option("--decimal", help="The decimal mark: . or ,")]
-Encoding = Annotated[str | None, typer.Option("--encoding", help="Such as utf-8 or cp1252.")]
-Missing = Annotated[
-    list[str] | None,
-    typer.Option("--na", help="A cell that stands for no value, instead of NA, NaN, null, ..."),
-]
-Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether the first line has names.")
-]
-IdColumn = Annotated[str | None, typer.Option("--id", help="The column that names the items.")]
-Truth = Annotated[str | None, typer.Option("--truth", help="The column with the true groups.")]
-Labels = Annotated[
-    str | None, typer.Option("--labels", help="The column with groups known already, else blank.")
-]
-Features = Annotated[
-    list[str] | None,
-    typer.Option("--features", help="Columns of numbers to use: a,b,c or several times."),
-]
-Ignore = Annotated[list[str] | None, typer.Option("--ignore", help="Columns to leave out.")]
-Categories = Annotated[
-    list[str] | None, typer.Option("--categories", help="Columns of categories to use.")
-]
-Text = Annotated[list[str] | None, typer.Option("--text", help="Columns of text to use.")]
-Vectors = Annotated[
-    Path | None, typer.Option("--vectors", help="A file with the features, such as embeddings.")
-]
-Order = Annotated[
-    str | None, typer.Option("--order", help="'name': vectors are in the order of image names.")
-]
-ImageSize = Annotated[int, typer.Option("--image-size", help="Pixels a side that images get.")]
-Scale = Annotated[
-    bool, typer.Option("--scale/--no-scale", help="Whether columns are standardised.")
-]
-Reduce = Annotated[int | None, typer.Option("--reduce", help="Use this many principal components.")]
-DropMissing = Annotated[
-    bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
-]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
+_SESSION: dict[str, Any] = {
+    "session": Annotated[
+        Path | None,
+        typer.Option("--session", help="The session file, instead of DATA.samecluster."),
+    ],
+    "who": Annotated[str | None, typer.Option("--who", help="The name of the person who answers.")],
+}
+_READING: dict[str, Any] = {
+    "data": Annotated[
+        str,
+        typer.Argument(
+            help="A .csv, .tsv, .parquet, .jsonl, .npy or .npz file, a folder of images, or - for "
+            "CSV from standard input."
+        ),
+    ],
+    "separator": Annotated[
+        str | None, typer.Option("--sep", help="The separator; 'tab' for a tab.")
+    ],
+    "decimal": Annotated[str | None, typer.Option("--decimal", help="The decimal mark: . or ,")],
+    "encoding": Annotated[str | None, typer.Option("--encoding", help="Such as utf-8 or cp1252.")],
+    "missing": Annotated[
+        list[str] | None,
+        typer.Option("--na", help="A cell that stands for no value, instead of NA, NaN, null, ..."),
+    ],
+    "header": Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first line has names.")
+    ],
+}
+_FEATURES: dict[str, Any] = {
+    "id_column": Annotated[
+        str | None, typer.Option("--id", help="The column that names the items.")
+    ],
+    "features": Annotated[
+        list[str] | None,
+        typer.Option("--features", help="Columns of numbers to use: a,b,c or several times."),
+    ],
+    "ignore": Annotated[list[str] | None, typer.Option("--ignore", help="Columns to leave out.")],
+    "categories": Annotated[
+        list[str] | None, typer.Option("--categories", help="Columns of categories to use.")
+    ],
+    "text": Annotated[list[str] | None, typer.Option("--text", help="Columns of text to use.")],
+    "vectors": Annotated[
+        Path | None, typer.Option("--vectors", help="A file with the features, such as embeddings.")
+    ],
+    "order": Annotated[
+        str | None, typer.Option("--order", help="'name': vectors are in the order of image names.")
+    ],
+    "image_size": Annotated[
+        int | None, typer.Option("--image-size", help="Pixels a side that images get; 32.")
+    ],
+    "scale": Annotated[
+        bool | None,
+        typer.Option("--scale/--no-scale", help="Whether columns are standardised; they are."),
+    ],
+    "reduce": Annotated[
+        int | None, typer.Option("--reduce", help="Use this many principal components.")
+    ],
+    "drop_missing": Annotated[
+        bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
+    ],
+}
+_KNOWN: dict[str, Any] = {
+    "labels": Annotated[
+        str | None,
+        typer.Option("--labels", help="The column with groups known already, else blank."),
+    ],
+    "pairs": Annotated[
+        Path | None,
+        typer.Option("--pairs", help="A file with known pairs: id, id, same or different."),
+    ],
+    "truth": Annotated[
+        str | None, typer.Option("--truth", help="The column with the true groups.")
+    ],
+}
+_DECLARED: dict[str, Any] = {
+    "margin": Annotated[
+        str | None, typer.Option("--margin", help="The margin of every cluster, or auto.")
+    ],
+    "clusters": Annotated[
+        str | None, typer.Option("--clusters", help="The number of clusters, or unknown.")
+    ],
+    "audit": Annotated[
+        str | None,
+        typer.Option(
+            "--audit",
+            help="Check labels until at most this share is wrong: 0.01 (at 95 % confidence), "
+            "0.01,0.99 or none.",
+        ),
+    ],
+    "max_questions": Annotated[
+        str | None,
+        typer.Option("--max-questions", help="The budget for the whole session, or none."),
+    ],
+}
+_OPTIONS = {**_SESSION, **_READING, **_FEATURES, **_KNOWN, **_DECLARED}
 
-def asked_of(
-    separator: str | None,
-    decimal: str | None,
-    encoding: str | None,
-    missing: list[str] | None,
-    header: bool | None,
-) -> Asked:
-    """How the data is written, as far as options say so."""
-    from samecluster.tables import Asked
 
-    named = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
-    separator = None if separator is None else named.get(separator, separator)
-    return Asked(separator, decimal, encoding, tuple(missing) if missing else None, header)
+def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """A command whose first parameter is a `Request`: its fields become options of the command.
 
+    Fields ``without`` which the command does are left out.
+    """
+    shared = [
+        parameter.replace(annotation=_OPTIONS[name])
+        for name, parameter in inspect.signature(Request).parameters.items()
+        if name not in without
+    ]
 
-def wanted_of(
-    names: tuple[str, ...],
-    *,
-    features: list[str] | None,
-    ignore: list[str] | None,
-    categories: list[str] | None,
-    text: list[str] | None,
-    id_column: str | None,
-    truth: str | None,
-    labels: str | None,
-    scale: bool,
-    reduce: int | None,
-    drop_missing: bool,
-) -> Wanted:
-    """What is to be done with the columns ``names`` of a table."""
-    from samecluster.tables import Wanted
+    def with_options(command: Callable[..., None]) -> Callable[..., None]:
+        own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
 
-    return Wanted(
-        features=listed(features, names) if features else None,
-        ignore=listed(ignore, names),
-        id_column=id_column,
-        truth=truth,
-        labels=labels,
-        categories=listed(categories, names),
-        texts=listed(text, names),
-        scale=scale,
-        reduce=reduce,
-        drop_missing=drop_missing,
-    )
+        @functools.wraps(command)
+        def run(**given: Any) -> None:
+            request = Request(**{one.name: given.pop(one.name) for one in shared})
+            command(request, **given)
 
+        together = [one.replace(kind=one.KEYWORD_ONLY) for one in (*shared, *own)]
+        del run.__wrapped__
+        run.__signature__ = inspect.Signature(together)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in together}
+        return run
 
-def listed(given: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
-    """Column names, separated by commas unless the comma belongs to a name."""
-    found: list[str] = []
-    for text in given or ():
-        found += [text] if text in names else [part.strip() for part in text.split(",")]
-    return tuple(found)
+    return with_options

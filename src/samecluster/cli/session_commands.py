@@ -11,7 +11,7 @@ from typing import Annotated
 
 import typer
 
-from samecluster.cli import options
+from samecluster.cli.options import Json
 
 __all__ = ["COMMANDS"]
 
@@ -32,7 +32,7 @@ def status(
     session: SessionFile,
     data: DataFile = None,
     vectors: Vectors = None,
-    json: options.Json = False,
+    json: Json = False,
 ) -> None:
     """Say how far a session is: labels, what they rest on, clusters, and what does not fit.
 
@@ -48,7 +48,7 @@ def status(
 def history(
     session: SessionFile,
     last: Annotated[int | None, typer.Option(help="Only the last so many events.")] = None,
-    json: options.Json = False,
+    json: Json = False,
 ) -> None:
     """List what happened in a session: answers, undone ones too, imports, names, parameters.
 
@@ -152,7 +152,7 @@ def doctor(
     save: Annotated[
         Path | None, typer.Option(help="Save the intact events in this new session file.")
     ] = None,
-    json: options.Json = False,
+    json: Json = False,
 ) -> None:
     """Check a session file event by event, and save what is intact of a damaged one.
 
@@ -174,7 +174,7 @@ def import_(
     who: Who = None,
     data: DataFile = None,
     vectors: Vectors = None,
-    json: options.Json = False,
+    json: Json = False,
 ) -> None:
     """Take in answers from a file of pairs or from another session.
 
@@ -200,7 +200,7 @@ def update(
     ] = False,
     who: Who = None,
     vectors: Vectors = None,
-    json: options.Json = False,
+    json: Json = False,
 ) -> None:
     """Go on with other rows: all answers are kept.
 

@@ -6,20 +6,23 @@ import json as json_text
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import typer
 from rich.console import Console
 
-from samecluster.cli.known import answers_of, import_new, pairs_as_answers
-from samecluster.cli.opening import SUFFIX, Opened, data_beside, opened_changes, reopen
-from samecluster.cli.request import Request
-from samecluster.cli.telling import event_line, status_facts, status_lines
+from samecluster.cli.events import event_line
 from samecluster.errors import InvalidInputError, ProtocolError, SessionNotFoundError, StoreError
-from samecluster.recovery.result import How
 from samecluster.sessions.sqlite import SqliteStore, rescue
 from samecluster.sessions.state import State
-from samecluster.tables.results import write_results
-from samecluster.tables.showing import columns_to_show, shown
+from samecluster.workbench.facts import session_facts, status_lines
+from samecluster.workbench.known import answers_of, import_new, pairs_as_answers
+from samecluster.workbench.opening import SUFFIX, Opened, data_beside, opened_changes, reopen
+from samecluster.workbench.outputs import (
+    check_outputs,
+    write_labels,
+    write_proof,
+    write_session_report,
+)
+from samecluster.workbench.request import Request
 
 __all__ = [
     "examine",
@@ -39,7 +42,7 @@ _MOST_LISTED = 10
 def print_status(session: Path, data: str | None, vectors: Path | None, json: bool) -> None:
     with _opened(session, data, vectors, read_only=True) as opened:
         if json:
-            _print_json(status_facts(opened))
+            _print_json(session_facts(opened))
         else:
             _print(*status_lines(opened))
 
@@ -96,42 +99,20 @@ def export(
     vectors: Path | None,
 ) -> None:
     with _opened(session, data, vectors, read_only=True) as opened:
-        known, names = opened.session.snapshot(), opened.session.names()
-        labels = [names.get(label, label) for label in known.labels.tolist()]
-        write_results(
-            opened.table,
-            out,
-            labels if names else known.labels,
-            known.how.tolist(),
-            _probabilities(known),
-            rows=opened.prepared.rows,
-            prefix=prefix,
-            raw=raw,
-        )
+        check_outputs(opened, out, prefix, proof)
+        write_labels(opened, out, prefix=prefix, raw=raw)
+        told = [f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}."]
         if proof is not None:
-            _write_proof(opened, proof)
+            told.append(write_proof(opened, proof))
         if out != "-":
-            _print(f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}.")
+            _print(*told)
 
 
 def report(
     session: Path, out: Path, include_items: bool, data: str | None, vectors: Path | None
 ) -> None:
-    from samecluster.reports import write_report
-
     with _opened(session, data, vectors, read_only=True) as opened:
-        working, known = opened.session, opened.session.snapshot()
-        write_report(
-            known,
-            out,
-            title=opened.table.source,
-            audit=known.audit,
-            trouble=working.trouble,
-            exceptions=sorted(working.state.exceptions),
-            items=_asked_items(opened) if include_items else None,
-            names=working.names(),
-            margin_declared=working.state.parameters.get("margin", "auto") != "auto",
-        )
+        write_session_report(opened, out, include_items=include_items)
     _print(f"The report is in {out}. Its picture shows where points lie.")
 
 
@@ -273,38 +254,6 @@ def _state_of(path: Path) -> State:
         return State(store.read())
     finally:
         store.close()
-
-
-def _probabilities(known: Any) -> Any:
-    if known.probability is not None:
-        return known.probability
-    return np.where(known.how_codes == How.ASKED, 1.0, np.nan)
-
-
-def _write_proof(opened: Opened, path: Path) -> None:
-    from samecluster.proof.files import save_proof
-
-    log = opened.session.snapshot().proof
-    if log is None:
-        raise InvalidInputError(
-            "--proof: no label of this session is proven; declare a margin with "
-            "`samecluster label DATA --margin 0.5`"
-        )
-    save_proof(log, path)
-    points = path.with_name(f"{path.name.partition('.')[0]}.points.npy")
-    np.save(points, opened.prepared.X)
-    _print(f"The proof is in {path}; check it: samecluster verify {points} {path}")
-
-
-def _asked_items(opened: Opened) -> dict[int, dict[str, str]]:
-    columns = columns_to_show(opened.table, opened.wanted)
-    asked = np.flatnonzero(opened.session.snapshot().how_codes == How.ASKED).tolist()
-    return {
-        row: {
-            cell.column: cell.text for cell in shown(opened.table, opened.table_row(row), columns)
-        }
-        for row in asked
-    }
 
 
 def _listed(keys: tuple[str, ...]) -> str:

@@ -40,7 +40,8 @@ def assumptions(recovery: Recovery) -> tuple[str, ...]:
         found.append(f"{count:,} labels are predicted by a model{_expected(recovery)}.")
     if count := n.get("unassigned"):
         apart = f", {excepted:,} of them by answers" if excepted else ""
-        found.append(f"{count:,} points have no label: no group was found for them{apart}.")
+        have = "point has" if count == 1 else "points have"
+        found.append(f"{count:,} {have} no label{apart}.")
     if recovery.audit is not None:
         found.append(f"Audit, whatever the labels rest on: {recovery.audit}.")
     return tuple(found)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import numpy as np
 
-from samecluster.cli.opening import Opened
 from samecluster.errors import InvalidInputError
 from samecluster.extras import pyarrow
 from samecluster.recovery.result import How
 from samecluster.tables.results import NAMES, format_of, write_results
+from samecluster.tables.showing import columns_to_show, shown
+from samecluster.workbench.opening import Opened
 
 __all__ = ["check_outputs", "write_labels", "write_proof", "write_session_report"]
 
@@ -47,8 +48,8 @@ def write_labels(opened: Opened, out: str, *, prefix: str = "", raw: bool = Fals
     )
 
 
-def write_proof(opened: Opened, path: Path) -> Path | None:
-    """The proof, and beside it the points that it is about; None if nothing is proven.
+def write_proof(opened: Opened, path: Path) -> str:
+    """The proof, and beside it the points that it is about; what to tell the user of it.
 
     The points are those after scaling, which a reader of the data alone does not have.
     """
@@ -56,18 +57,18 @@ def write_proof(opened: Opened, path: Path) -> Path | None:
 
     known = opened.session.snapshot()
     if known.proof is None or not known.count(How.PROVEN):
-        return None
+        return "There is no proof to write, as nothing is proven: that needs --margin NUMBER."
     points = path.with_name(f"{path.name.partition('.')[0]}.points.npy")
     try:
         save_proof(known.proof, path)
         np.save(points, opened.prepared.X)
     except OSError as error:
         raise InvalidInputError(f"the proof {path} cannot be written: {error}") from error
-    return points
+    return f"The proof is in {path}; to check it: samecluster verify {points} {path}"
 
 
-def write_session_report(opened: Opened, path: Path) -> None:
-    """The report as one HTML file, without values of items."""
+def write_session_report(opened: Opened, path: Path, *, include_items: bool = False) -> None:
+    """The report as one HTML file; values of items that were asked about only if told to."""
     from samecluster.reports import write_report
 
     session, known = opened.session, opened.session.snapshot()
@@ -78,6 +79,18 @@ def write_session_report(opened: Opened, path: Path) -> None:
         audit=known.audit,
         trouble=session.trouble,
         exceptions=sorted(session.state.exceptions),
+        items=_asked_items(opened) if include_items else None,
         names=session.names(),
         margin_declared=session.state.parameters.get("margin", "auto") != "auto",
     )
+
+
+def _asked_items(opened: Opened) -> dict[int, dict[str, str]]:
+    columns = columns_to_show(opened.table, opened.wanted)
+    asked = np.flatnonzero(opened.session.snapshot().how_codes == How.ASKED).tolist()
+    return {
+        row: {
+            cell.column: cell.text for cell in shown(opened.table, opened.table_row(row), columns)
+        }
+        for row in asked
+    }

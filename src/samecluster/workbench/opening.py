@@ -17,11 +17,6 @@ from typing import Any
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.cli import options
-from samecluster.cli.declared import declared_parameters
-from samecluster.cli.kept import Kept
-from samecluster.cli.known import import_known
-from samecluster.cli.request import Request
 from samecluster.errors import DataMismatchError, InvalidInputError, SessionNotFoundError
 from samecluster.sessions.events import Event
 from samecluster.sessions.items import Changes, Items
@@ -31,7 +26,10 @@ from samecluster.sessions.state import State
 from samecluster.tables import Preparation, Table, Wanted, item_keys
 from samecluster.tables.choosing import Choice, choose
 from samecluster.tables.inspection import Inspection, inspect_choice
-from samecluster.tables.loading import Loaded, load_data
+from samecluster.tables.loading import Loaded
+from samecluster.workbench.kept import Kept
+from samecluster.workbench.known import import_known
+from samecluster.workbench.request import Request
 
 __all__ = ["Opened", "Prepared", "data_beside", "open_session", "reopen", "session_path"]
 
@@ -176,7 +174,7 @@ def prepared_again(request: Request, preparation: Mapping[str, Any]) -> Prepared
     """The data as a session takes it that has kept this preparation."""
     kept = Kept.from_json(preparation)
     kept.refuse_other_features(request)
-    loaded = _loaded(replace(request, **kept.reading_for(request)))
+    loaded = replace(request, **kept.reading_for(request)).load()
     return _prepared(loaded, kept)
 
 
@@ -197,7 +195,7 @@ def _begin(store: SqliteStore, prepared: Prepared, request: Request, path: Path)
         prepared.keys,
         prepared.X,
         preparation=prepared.kept.to_json(),
-        parameters=_declared(request),
+        parameters=request.declared(),
         contents=prepared.contents,
         who=request.who,
     )
@@ -211,7 +209,7 @@ def _go_on(store: SqliteStore, first: Event, request: Request, path: Path) -> Op
     before = session.state.parameters
     changes = {
         name: value
-        for name, value in _declared(request).items()
+        for name, value in request.declared().items()
         if before.get(name, "auto" if name == "margin" else None) != value
     }
     if changes:
@@ -238,28 +236,10 @@ def _opened(
         raise DataMismatchError(f"{told}; to go on with these rows: {command}") from None
 
 
-def _declared(request: Request) -> dict[str, Any]:
-    return declared_parameters(
-        request.margin, request.clusters, request.audit, request.max_questions
-    )
-
-
 def _newly_prepared(request: Request) -> Prepared:
-    loaded = _loaded(request)
+    loaded = request.load()
     names = loaded.table.names
-    wanted = options.wanted_of(
-        names,
-        features=request.features,
-        ignore=request.ignore,
-        categories=request.categories,
-        text=request.text,
-        id_column=request.id_column,
-        truth=request.truth,
-        labels=request.labels,
-        scale=request.scale is not False,
-        reduce=request.reduce,
-        drop_missing=request.drop_missing,
-    )
+    wanted = request.wanted(names)
     choice = choose(loaded.table, wanted)
     kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
     kept = Kept(
@@ -269,21 +249,6 @@ def _newly_prepared(request: Request) -> Prepared:
         Kept.reading_of(request),
     )
     return replace(_prepared(loaded, kept), choice=choice)
-
-
-def _loaded(request: Request) -> Loaded:
-    asked = options.asked_of(
-        request.separator, request.decimal, request.encoding, request.missing, request.header
-    )
-    size = {} if request.image_size is None else {"image_size": request.image_size}
-    return load_data(
-        request.data,
-        asked,
-        id_column=request.id_column,
-        vectors=request.vectors,
-        order=request.order,
-        **size,
-    )
 
 
 def _prepared(loaded: Loaded, kept: Kept) -> Prepared:

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import TypeAlias
 
 from samecluster._typing import IntArray
-from samecluster.cli import options
-from samecluster.cli.request import Request
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.facts import pair_of
@@ -17,6 +15,7 @@ from samecluster.sessions.session import Session
 from samecluster.sessions.state import State
 from samecluster.tables import Asked, Table
 from samecluster.tables.known import read_labels, read_pairs
+from samecluster.workbench.request import Request
 
 __all__ = ["Statement", "answers_of", "import_known", "labels_as_answers", "pairs_as_answers"]
 
@@ -32,10 +31,7 @@ def import_known(session: Session, table: Table, rows: IntArray, request: Reques
         answers = labels_as_answers(table, rows, request.labels, session.state.items.keys)
         taken += import_new(session, answers, f"labels in column {request.labels}", request.who)
     if request.pairs is not None:
-        asked = options.asked_of(
-            request.separator, request.decimal, request.encoding, request.missing, request.header
-        )
-        answers = pairs_as_answers(request.pairs, session.state.items.keys, asked)
+        answers = pairs_as_answers(request.pairs, session.state.items.keys, request.asked())
         taken += import_new(session, answers, f"pairs in {request.pairs.name}", request.who)
     return taken
 

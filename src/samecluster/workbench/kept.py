@@ -8,10 +8,9 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from samecluster.cli.options import listed
-from samecluster.cli.request import Request
 from samecluster.errors import InvalidInputError, SchemaError
 from samecluster.tables import Preparation, Wanted
+from samecluster.workbench.request import Request, listed
 
 __all__ = ["Kept"]
 

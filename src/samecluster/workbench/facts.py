@@ -1,0 +1,100 @@
+"""What is known of a session, as plain values and in lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from samecluster.recovery.audit import AuditReport
+from samecluster.recovery.remaining import remaining_questions
+from samecluster.recovery.result import How
+from samecluster.sessions.session import Session
+from samecluster.workbench.opening import Opened
+
+__all__ = ["by_how", "left_line", "session_facts", "status_lines"]
+
+
+def session_facts(opened: Opened) -> dict[str, Any]:
+    """Everything that there is to say, as plain values."""
+    session, known = opened.session, opened.session.snapshot()
+    progress, state = session.progress(), session.state
+    return {
+        "session": str(opened.path),
+        "items": progress.n_items,
+        "labelled": progress.n_labelled,
+        "questions": progress.n_questions,
+        "by_how": by_how(session),
+        "rests_on": list(known.assumptions),
+        "clusters": _clusters(session),
+        "parameters": {"margin": "auto", "n_clusters": None, **state.parameters},
+        "margin_in_use": known.margin,
+        "margin_search": None if known.search is None else str(known.search),
+        "audit": None if known.audit is None else _audit(known.audit),
+        "trouble": [
+            {"kind": one.kind, "text": one.text, "remedies": [r.text for r in one.remedies]}
+            for one in session.trouble
+        ],
+        "exceptions": sorted(state.exceptions),
+        "set_aside": len(state.set_aside()),
+        "people": [who for who in state.people if who is not None],
+        "ended": progress.ended,
+    }
+
+
+def status_lines(opened: Opened) -> Iterator[str]:
+    """The same for people."""
+    facts = session_facts(opened)
+    yield f"{opened.session.progress()}."
+    yield from (f"  {line}" for line in facts["rests_on"])
+    for one in facts["clusters"]:
+        named = f" {one['name']}" if one["name"] else ""
+        yield f"  cluster {one['number']}{named}: {one['items']:,} items, such as {one['anchor']}"
+    for one in facts["trouble"]:
+        yield f"Does not fit: {one['text']}"
+        yield from (f"  possible: {remedy}" for remedy in one["remedies"])
+    if facts["exceptions"]:
+        yield f"Exceptions: {', '.join(facts['exceptions'])}"
+    if facts["set_aside"]:
+        yield f"{facts['set_aside']:,} answers are set aside: they are about other rows."
+
+
+def by_how(session: Session) -> dict[str, int]:
+    """The number of labels known in each way, the surest first."""
+    known = session.snapshot()
+    return {how.name.lower(): known.count(how) for how in reversed(How)}
+
+
+def left_line(session: Session) -> str:
+    """What is left to ask, with 80 % confidence."""
+    if session.progress().ended:
+        return ""
+    asked, budget = session.state.n_questions, session.state.parameters.get("max_questions")
+    most = None if budget is None else budget - asked
+    left = remaining_questions(asked, most=most)
+    return "" if left is None else f"Left: {left} questions (80 % interval)."
+
+
+def _audit(audit: AuditReport) -> dict[str, Any]:
+    return {
+        "sentence": str(audit),
+        "wrong_at_most": audit.n_wrong_at_most,
+        "of": audit.n_labels,
+        "confidence": audit.confidence,
+        "checks": audit.n_audits,
+        "met": audit.met,
+    }
+
+
+def _clusters(session: Session) -> list[dict[str, Any]]:
+    labels, names = session.snapshot().labels, session.names()
+    return [
+        {
+            "number": number,
+            "name": names.get(number),
+            "anchor": anchor,
+            "items": int(np.count_nonzero(labels == number)),
+        }
+        for number, anchor in sorted(session.anchors().items())
+    ]

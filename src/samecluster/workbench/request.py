@@ -1,0 +1,111 @@
+"""What a user asks for when a session begins or goes on: options, not yet checked.
+
+Nothing heavy is imported before it is needed, as help texts are made from it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from samecluster.workbench.declared import declared_parameters
+
+if TYPE_CHECKING:
+    from samecluster.tables import Asked, Wanted
+    from samecluster.tables.loading import Loaded
+
+__all__ = ["Request", "listed"]
+
+_SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
+
+
+@dataclass(frozen=True)
+class Request:
+    """The data, how to read it, what of it to use, what is known, and what is declared.
+
+    None, or nothing, where the user has not said: a session that exists then keeps what it has.
+    """
+
+    data: str
+    session: Path | None = None
+    who: str | None = None
+    id_column: str | None = None
+    features: list[str] | None = None
+    ignore: list[str] | None = None
+    categories: list[str] | None = None
+    text: list[str] | None = None
+    vectors: Path | None = None
+    order: str | None = None
+    image_size: int | None = None
+    scale: bool | None = None
+    reduce: int | None = None
+    drop_missing: bool = False
+    labels: str | None = None
+    pairs: Path | None = None
+    truth: str | None = None
+    margin: str | None = None
+    clusters: str | None = None
+    audit: str | None = None
+    max_questions: str | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: list[str] | None = None
+    header: bool | None = None
+
+    def asked(self) -> Asked:
+        """How the data is written, as far as the user says so."""
+        from samecluster.tables import Asked
+
+        separator = None if self.separator is None else _SEPARATORS.get(self.separator)
+        return Asked(
+            separator or self.separator,
+            self.decimal,
+            self.encoding,
+            tuple(self.missing) if self.missing else None,
+            self.header,
+        )
+
+    def load(self) -> Loaded:
+        """Read the data."""
+        from samecluster.tables.loading import load_data
+
+        size = {} if self.image_size is None else {"image_size": self.image_size}
+        return load_data(
+            self.data,
+            self.asked(),
+            id_column=self.id_column,
+            vectors=self.vectors,
+            order=self.order,
+            **size,
+        )
+
+    def wanted(self, names: tuple[str, ...]) -> Wanted:
+        """What is to be done with the columns ``names`` of a table."""
+        from samecluster.tables import Wanted
+
+        return Wanted(
+            features=listed(self.features, names) if self.features else None,
+            ignore=listed(self.ignore, names),
+            id_column=self.id_column,
+            truth=self.truth,
+            labels=self.labels,
+            categories=listed(self.categories, names),
+            texts=listed(self.text, names),
+            scale=self.scale is not False,
+            reduce=self.reduce,
+            drop_missing=self.drop_missing,
+        )
+
+    def declared(self) -> dict[str, Any]:
+        """The parameters of a session that were given."""
+        return declared_parameters(self.margin, self.clusters, self.audit, self.max_questions)
+
+
+def listed(given: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Column names, separated by commas unless the comma belongs to a name."""
+    found: list[str] = []
+    for text in given or ():
+        found += [text] if text in names else [part.strip() for part in text.split(",")]
+    return tuple(found)
