@@ -117,7 +117,9 @@ def test_a_guide_that_knows_nothing_costs_questions_only(monkeypatch) -> None:
     made = make_ellipsoids(3000, 3, 4, random_state=1)
     rng = np.random.default_rng(0)
     for guess in (np.zeros(3000, dtype=np.int64), rng.integers(4, size=3000)):
-        monkeypatch.setattr("samecluster.recovery.guide._components", lambda *a, g=guess: g.copy())
+        monkeypatch.setattr(
+            "samecluster.recovery.guide._components_once", lambda *a, g=guess: g.copy()
+        )
         assert certified(made).n_questions < 300
     monkeypatch.setattr(Guide, "learn", lambda *a: None)
     assert certified(made).n_questions < 600
@@ -136,6 +138,20 @@ def test_several_people_get_a_batch_of_different_points() -> None:
             run.tell(question, same=bool(made.labels[i] == made.labels[j]))
     assert largest >= 4
     assert clustering_error(run.result.labels, made.labels) == 0
+
+
+def test_a_batch_goes_on_where_nobody_can_say_where_points_belong() -> None:
+    for seed in range(8):
+        made = make_ellipsoids(600, 3, 4, random_state=seed)
+        shy = set(np.random.default_rng(seed).permutation(600)[:200].tolist())
+
+        def answer(i: int, j: int, made: Instance = made, shy: set[int] = shy) -> Verdict:
+            same = bool(made.labels[i] == made.labels[j])
+            return Verdict.UNSURE if shy & {i, j} else Verdict.of(same)
+
+        found = recover(made.X, answer, margin=1.0, method=Certify(batch=8), random_state=seed)
+        told = found.labels >= 0
+        assert clustering_error(found.labels[told], made.labels[told]) == 0
 
 
 def test_comparators_are_asked_members() -> None:
