@@ -1,28 +1,47 @@
-"""What the documents say is true: snippets run, links lead somewhere."""
+"""What the documents say is true: snippets run, links lead somewhere, made pages are up to date."""
 
 import re
 from pathlib import Path
 
 import pytest
 
+import samecluster
+from docs.making.api import SECTIONS, api_as_markdown
+
 ROOT = Path(__file__).parents[1]
+DOCS = ROOT / "docs"
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
-    *sorted((ROOT / "docs").rglob("*.md")),
+    *sorted(DOCS.rglob("*.md")),
 ]
+LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
+def name_of(page: Path) -> str:
+    return str(page.relative_to(ROOT))
+
+
+def headings(page: Path) -> set[str]:
+    """The anchors of a page's headings, as code hosts and mkdocs make them."""
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    titles = re.findall(r"^#+ (.*)$", prose, re.MULTILINE)
+    return {re.sub(r"[^\w\s-]", "", title).strip().lower().replace(" ", "-") for title in titles}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
 def test_python_snippets_of_a_page_run_one_after_the_other(page, capsys) -> None:
     names: dict[str, object] = {}
     for snippet in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         exec(compile(snippet, str(page), "exec"), names)
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: str(p.relative_to(ROOT)))
-def test_links_to_files_lead_somewhere(page) -> None:
-    for target in re.findall(r"\]\(([^)#]+)\)", page.read_text()):
-        assert target.startswith("http") or (page.parent / target).exists(), target
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_links_lead_to_files_and_headings_that_exist(page) -> None:
+    prose = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for target, heading in LINK.findall(prose):
+        place = page.parent / target if target else page
+        assert place.exists(), target
+        assert not heading or heading in headings(place), f"{target}#{heading}"
 
 
 def test_every_make_target_in_the_documents_exists() -> None:
@@ -30,3 +49,41 @@ def test_every_make_target_in_the_documents_exists() -> None:
     for page in PAGES:
         for target in re.findall(r"`?make ([a-z][a-z-]*)`", page.read_text()):
             assert re.search(rf"^[a-z -]*\b{target}\b[a-z -]*:", makefile, re.MULTILINE), target
+
+
+def test_every_page_is_in_the_navigation_of_the_site() -> None:
+    listed = set(re.findall(r"([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
+    made = {"index.md", "changes.md", "contributing.md"}  # from files outside docs
+    written = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
+    assert {page for page in written if not page.startswith("decisions/0")} == listed - made
+
+
+@pytest.mark.parametrize(
+    ("page", "listed"),
+    [
+        (DOCS / "decisions" / "README.md", sorted((DOCS / "decisions").glob("0*.md"))),
+        (DOCS / "examples.md", sorted((ROOT / "examples").glob("*.[pi][yp]*"))),
+    ],
+    ids=["decisions", "examples"],
+)
+def test_a_page_that_lists_files_lists_all(page, listed) -> None:
+    targets = {(page.parent / target).resolve() for target, _ in LINK.findall(page.read_text())}
+    assert targets == set(listed)
+
+
+def test_the_api_reference_is_that_of_the_code() -> None:
+    assert (DOCS / "api.md").read_text() == api_as_markdown(), "run make docs-reference"
+
+
+def test_the_api_reference_has_every_public_name() -> None:
+    in_package = {
+        name for home, names in SECTIONS.values() if home == "samecluster" for name in names
+    }
+    modules = {home.partition(".")[2] for home, _ in SECTIONS.values()}
+    assert set(samecluster.__all__) <= in_package | modules
+
+
+def test_nothing_of_the_site_comes_from_the_net() -> None:
+    settings = (ROOT / "mkdocs.yml").read_text()
+    assert "font: false" in settings
+    assert not re.search(r"https?:", settings)

@@ -96,7 +96,10 @@ def _signature(name: str, value: Any) -> str:
     return f"{name}(\n{inner}){end}"
 
 
-_STARS = {inspect.Parameter.VAR_POSITIONAL: "*", inspect.Parameter.VAR_KEYWORD: "**"}
+_STARS: dict[Any, str] = {
+    inspect.Parameter.VAR_POSITIONAL: "*",
+    inspect.Parameter.VAR_KEYWORD: "**",
+}
 
 
 def _parameters(signature: inspect.Signature) -> Iterator[str]:
