@@ -7,6 +7,7 @@ import pytest
 
 import samecluster
 from docs.making.api import SECTIONS, api_as_markdown
+from docs.making.pages import made_page, made_pages, with_links_of_the_site
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -56,6 +57,17 @@ def test_every_page_is_in_the_navigation_of_the_site() -> None:
     made = {"index.md", "changes.md", "contributing.md"}  # from files outside docs
     written = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
     assert {page for page in written if not page.startswith("decisions/0")} == listed - made
+
+
+def test_links_of_all_pages_lead_to_pages_of_the_site() -> None:
+    """What `make docs` checks in strict mode, without mkdocs."""
+    made = {address: made_page(source) for source, address in made_pages().items()}
+    written = {str(page.relative_to(DOCS)): page.read_text() for page in DOCS.rglob("*.md")}
+    for address, text in {**written, **made}.items():
+        for target, _ in LINK.findall(with_links_of_the_site(text, address)):
+            place = (DOCS / address).parent / target if target else DOCS / address
+            on_site = str(place.resolve().relative_to(DOCS.resolve()))
+            assert on_site in made or place.is_file(), f"{address}: {target}"
 
 
 @pytest.mark.parametrize(
