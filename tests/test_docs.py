@@ -1,13 +1,19 @@
 """What the documents say is true: snippets run, links lead somewhere, made pages are up to date."""
 
 import re
+import shlex
+import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 import samecluster
 from docs.making.api import SECTIONS, api_as_markdown
 from docs.making.pages import made_page, made_pages, with_links_of_the_site
+from samecluster.cli.main import app
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -15,6 +21,7 @@ PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
     *sorted(DOCS.rglob("*.md")),
 ]
+SIMULATED = [["inspect", "examples/shells.csv"], ["cluster", "examples/shells.csv"]]
 LINK = re.compile(r"\]\((?![a-z]+:)([^)#\s]*)(?:#([^)\s]*))?\)")
 
 
@@ -34,6 +41,41 @@ def test_python_snippets_of_a_page_run_one_after_the_other(page, capsys) -> None
     names: dict[str, object] = {}
     for snippet in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         exec(compile(snippet, str(page), "exec"), names)
+
+
+def commands(page: Path) -> list[list[str]]:
+    """The words of every line in a page's blocks that begins with samecluster."""
+    blocks = re.findall(r"^```(\w*)\n(.*?)^```$", page.read_text(), re.DOTALL | re.MULTILINE)
+    lines = [line for kind, block in blocks if not kind for line in block.splitlines()]
+    return [
+        shlex.split(line)[1:] for line in lines if re.match(r"(\.venv/bin/)?samecluster ", line)
+    ]
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if commands(page)], ids=name_of)
+def test_commands_of_a_page_exist_with_their_options(page) -> None:
+    group: Any = typer.main.get_command(app)
+    for name, *words in commands(page):
+        group.commands[name].make_context(name, words)
+
+
+def test_the_example_with_a_file_gives_what_the_pages_say(tmp_path, monkeypatch) -> None:
+    """README and first five minutes have the same two commands, which ask nobody."""
+    monkeypatch.chdir(tmp_path)
+    shutil.copytree(ROOT / "examples", tmp_path / "examples")
+    readme, minutes = (
+        [words for words in commands(page) if words[:2] in SIMULATED]
+        for page in (ROOT / "README.md", DOCS / "first_five_minutes.md")
+    )
+    assert readme == minutes
+    looked, found = (CliRunner().invoke(app, words) for words in readme)
+    assert (looked.exit_code, found.exit_code) == (0, 0)
+    text = (DOCS / "first_five_minutes.md").read_text()
+    told = re.findall(r"^\d.*\.$|^Error against.*\.$", found.stdout, re.MULTILINE)
+    assert len(told) == 4
+    assert all(line in text for line in told)
+    assert re.search(r"26 questions, and no label is wrong", (ROOT / "README.md").read_text())
+    assert (tmp_path / "clustered.csv").read_text().splitlines()[0] in text
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
