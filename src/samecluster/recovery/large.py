@@ -7,7 +7,7 @@ undecided joins the sample, and the plan goes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.points.blocks import Points
+from samecluster.points.working import over_blocks
 from samecluster.proof.log import renumbered
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Plan
@@ -24,7 +25,7 @@ from samecluster.recovery.certify import Asking, Certify
 from samecluster.recovery.levels import LARGEST_LEVEL, level_sizes
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result import How
-from samecluster.recovery.sweep import PIECE, Decided, Sweep, in_order
+from samecluster.recovery.sweep import PIECE, Deciding, Sweep, Swept, open_bits
 
 __all__ = ["LargePlan", "Progress", "Rest", "sample_size"]
 
@@ -79,18 +80,16 @@ class Rest:
         if self.n_left == 0:
             return np.zeros((0, self.points.d))
         self.write_log(asking)
-        deciding = Sweep(asking.known.closure)
+        work = Deciding(Sweep(asking.known.closure), self.write is not None)
         taken = _Undecided(self.points.d, self.rng)
         done = 0
-
-        def decide(piece: tuple[Array, Array]) -> Decided:
-            return deciding.decide(piece[0][piece[1]])
-
-        for (piece, which), found in in_order(decide, self._open_pieces(), self.threads):
-            self._note(done + which, found)
-            left = which[found.names < 0]
-            taken.add(done + left, piece[left])
-            done += len(piece)
+        for count, swept in over_blocks(
+            self.points, work, self._open_bits, self.block, self.threads
+        ):
+            if swept is not None:
+                self._note(done + swept.which, swept)
+                taken.add(done + swept.which[swept.names < 0], swept.left)
+            done += count
             self.on_progress(Progress("sweep", done, self.points.n, taken.count))
         self.points.check_unchanged()
         self.n_sweeps += 1
@@ -100,21 +99,16 @@ class Rest:
         self.names[rows] = IN_SAMPLE
         return points
 
-    def _open_pieces(self) -> Iterator[tuple[Array, Array]]:
-        """Pieces of the data, and which of their rows are undecided."""
-        begin = 0
-        for piece in self.points.blocks(self.block):
-            which = np.flatnonzero(self.names[begin : begin + len(piece)] == UNDECIDED)
-            yield piece, which
-            begin += len(piece)
+    def _open_bits(self, begin: int, end: int) -> Array | None:
+        return open_bits(self.names[begin:end] == UNDECIDED)
 
-    def _note(self, rows: IntArray, found: Decided) -> None:
-        shown = np.flatnonzero(found.names >= 0)
-        self.names[rows[shown]] = found.names[shown]
-        if self.write is not None:
-            for name in np.unique(found.names[shown]).tolist():
-                mine = np.flatnonzero(found.names == name)
-                columns = found.columns[mine]
+    def _note(self, rows: IntArray, swept: Swept) -> None:
+        shown = np.flatnonzero(swept.names >= 0)
+        self.names[rows[shown]] = swept.names[shown]
+        if self.write is not None and swept.columns is not None:
+            for name in np.unique(swept.names[shown]).tolist():
+                mine = np.flatnonzero(swept.names == name)
+                columns = swept.columns[mine]
                 columns = np.where(columns >= 0, self.rows[columns], columns)
                 self.write(("in", name, np.column_stack([rows[mine], columns])))
 

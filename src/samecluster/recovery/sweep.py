@@ -7,31 +7,25 @@ else, with the same columns to show for it; what it does not accept comes back t
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+import copy
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
 from samecluster._typing import Array
 from samecluster.geometry import programs
-from samecluster.geometry.kernel import Kernel
+from samecluster.geometry.kernel import Kernel, compiled_programs
 from samecluster.geometry.reach import Members
 from samecluster.recovery.closure import Closure
 
-__all__ = ["PIECE", "Decided", "Sweep", "in_order"]
+__all__ = ["PIECE", "Decided", "Deciding", "Sweep", "Swept", "open_bits"]
 
 PIECE = 16_384
 """Rows decided at once: large enough for NumPy, small enough for the cache."""
 
-_AHEAD = 2
 _QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
-
-T = TypeVar("T")
-S = TypeVar("S")
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,6 +55,21 @@ class Sweep:
             cluster.prune()
             cluster.whiten()
             cluster.deep_starts(closure.kernel, closure.bound)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker elsewhere needs: the columns, not the sample that they were taken from."""
+        state = self.__dict__.copy()
+        state["_kernels"] = None
+        state["_compiled"] = self._compiled is not None
+        state["_clusters"] = [copy.copy(cluster) for cluster in self._clusters]
+        for cluster in state["_clusters"]:
+            cluster.X, cluster.buffer = cluster.X[:0], cluster.buffer[:0]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._kernels = SimpleQueue()
+        self._compiled = compiled_programs() if self._compiled else None
 
     def decide(self, rows: Array) -> Decided:
         """Decide rows (p, d) as they are stored; may be called from several threads."""
@@ -109,23 +118,34 @@ class Sweep:
         return which[good], solved.basis[which[good]]
 
 
-def in_order(work: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[tuple[S, T]]:
-    """Work on items in threads, a few ahead of what is taken; items and results in order."""
-    if threads == 1:
-        for item in items:
-            yield item, work(item)
-        return
-    waiting: deque[tuple[S, Future[T]]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for item in items:
-                waiting.append((item, pool.submit(work, item)))
-                if len(waiting) > threads + _AHEAD:
-                    first, result = waiting.popleft()
-                    yield first, result.result()
-            while waiting:
-                first, result = waiting.popleft()
-                yield first, result.result()
-        finally:
-            for _, result in waiting:
-                result.cancel()
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """What became of the open rows of a block.
+
+    ``which`` (p,) are the rows, ``left`` (q, d) those points of them that are undecided;
+    ``columns`` is None unless a proof is wanted.
+    """
+
+    which: Array
+    names: Array
+    columns: Array | None
+    left: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Deciding:
+    """The work of a sweep on one block, whose share are the bits of `open_bits`."""
+
+    sweep: Sweep
+    with_columns: bool
+
+    def __call__(self, block: Array, bits: Array) -> Swept:
+        which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
+        found = self.sweep.decide(block[which])
+        columns = found.columns if self.with_columns else None
+        return Swept(which, found.names, columns, block[which[found.names < 0]])
+
+
+def open_bits(is_open: Array) -> Array | None:
+    """Which rows of a block are open, packed; None if none is."""
+    return np.packbits(is_open) if is_open.any() else None

@@ -20,8 +20,9 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.boundary import checked_given, checked_margin, checked_n_clusters, generator
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.base import as_oracle, checked_answers
-from samecluster.points.blocks import Points, surveyed
+from samecluster.points.blocks import Points
 from samecluster.points.files import as_points
+from samecluster.points.first_look import surveyed
 from samecluster.proof.files import writing_proof
 from samecluster.questions.drive import drive_batches
 from samecluster.questions.ledger import Ledger
@@ -159,6 +160,7 @@ class LargeRun(Run[LargeRecovery]):
             settings.block,
             proof is not None,
             lambda done: settings.on_progress(Progress("survey", done, points.n)),
+            settings.threads,
         )
         ledger = Ledger(settings.answers)
         problem = Problem(
