@@ -12,7 +12,7 @@ from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.points.blocks import Points
 from samecluster.points.survey import Survey
-from samecluster.points.working import over_blocks
+from samecluster.points.working import is_remote, over_blocks
 
 __all__ = ["surveyed"]
 
@@ -55,6 +55,11 @@ def surveyed(
 
     Every number is checked. ``on_block`` is told how many rows are done.
     """
+    if with_fingerprint and is_remote(points):
+        raise InvalidInputError(
+            "a proof needs a fingerprint of all rows in order, which tasks on Dask cannot take; "
+            "leave proof out, or recover the files on one machine"
+        )
     order = np.argsort(rows, kind="stable")
     ranked = rows[order]
     found = np.empty((len(rows), points.d))

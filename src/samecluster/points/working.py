@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar
 
 from samecluster._typing import Array
 from samecluster.points.blocks import Points
 
-__all__ = ["RemotePoints", "Shares", "Work", "in_order", "over_blocks"]
+__all__ = ["RemotePoints", "Shares", "Work", "in_order", "is_remote", "over_blocks"]
 
 _AHEAD = 2
 
@@ -36,13 +36,17 @@ class RemotePoints(Points, Protocol):
     ) -> Iterator[tuple[int, T | None]]: ...
 
 
+def is_remote(points: Points) -> TypeGuard[RemotePoints]:
+    """Whether rows are worked on elsewhere and cannot be read here."""
+    return hasattr(points, "worked_on")
+
+
 def over_blocks(
     points: Points, work: Work[T], shares: Shares, size: int, threads: int
 ) -> Iterator[tuple[int, T | None]]:
     """Work on blocks of ``size`` rows; yields the rows of each block and its result, in order."""
-    remote = getattr(points, "worked_on", None)
-    if remote is not None:
-        yield from remote(work, shares, size, threads)
+    if is_remote(points):
+        yield from points.worked_on(work, shares, size, threads)
         return
 
     def work_on(item: tuple[Array, Any]) -> T | None:

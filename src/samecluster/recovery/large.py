@@ -87,8 +87,9 @@ class Rest:
             self.points, work, self._open_bits, self.block, self.threads
         ):
             if swept is not None:
-                self._note(done + swept.which, swept)
-                taken.add(done + swept.which[swept.names < 0], swept.left)
+                rows = done + np.flatnonzero(self.names[done : done + count] == UNDECIDED)
+                self._note(rows, swept)
+                taken.add(rows[swept.names < 0], swept.left)
             done += count
             self.on_progress(Progress("sweep", done, self.points.n, taken.count))
         self.points.check_unchanged()

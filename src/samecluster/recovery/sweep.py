@@ -120,13 +120,12 @@ class Sweep:
 
 @dataclass(frozen=True, eq=False)
 class Swept:
-    """What became of the open rows of a block.
+    """What became of the open rows of a block, in their order.
 
-    ``which`` (p,) are the rows, ``left`` (q, d) those points of them that are undecided;
-    ``columns`` is None unless a proof is wanted.
+    ``left`` (q, d) are those points that are undecided; ``columns`` is None unless a proof is
+    wanted.
     """
 
-    which: Array
     names: Array
     columns: Array | None
     left: Array
@@ -143,7 +142,7 @@ class Deciding:
         which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
         found = self.sweep.decide(block[which])
         columns = found.columns if self.with_columns else None
-        return Swept(which, found.names, columns, block[which[found.names < 0]])
+        return Swept(found.names, columns, block[which[found.names < 0]])
 
 
 def open_bits(is_open: Array) -> Array | None:

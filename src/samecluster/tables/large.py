@@ -21,8 +21,10 @@ from samecluster.boundary import checked_given, checked_margin, checked_n_cluste
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.base import as_oracle, checked_answers
 from samecluster.points.blocks import Points
+from samecluster.points.dask_files import open_dask
 from samecluster.points.files import as_points
 from samecluster.points.first_look import surveyed
+from samecluster.points.working import is_remote
 from samecluster.proof.files import writing_proof
 from samecluster.questions.drive import drive_batches
 from samecluster.questions.ledger import Ledger
@@ -33,6 +35,7 @@ from samecluster.recovery.large import LargePlan, Progress, Rest, sample_size
 from samecluster.recovery.levels import first_rows
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.sweep import PIECE
+from samecluster.tables.dask_cluster import connected
 from samecluster.tables.large_result import LabelStore, LargeRecovery, label_store
 
 __all__ = ["LargeRecovery", "LargeRun", "recover_large", "start_large"]
@@ -74,6 +77,7 @@ def start_large(
     sample: int | None = None,
     block: int = PIECE,
     threads: int | None = None,
+    dask: str | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> Generator[LargeRun, None, None]:
     """Begin a recovery in blocks whose questions you answer yourself, as a ``with`` block.
@@ -83,11 +87,12 @@ def start_large(
 
     Parameters
     ----------
-    source : a path (.npy, Parquet, or a folder of such files), an array or a memory map, or any
-        `samecluster.points.blocks.Points`; rows are numbered through all files
+    source : a path (.npy, Parquet, or a folder of such files), an array or a memory map, a Dask
+        array or DataFrame, or any `samecluster.points.blocks.Points`; rows are numbered through
+        all files
     margin, n_clusters, answers, random_state : as in `samecluster.start`; a margin is needed
     method : settings of certify
-    columns : the columns of Parquet files to use; all if None
+    columns : the columns of Parquet files or of a DataFrame to use; all if None
     out : a folder to write ``labels.npy`` and ``how.npy`` to; it must not exist. Without it labels
         are kept in memory
     proof : a file to write the proof to, for ``samecluster verify``
@@ -95,31 +100,48 @@ def start_large(
         before it asks, at most 200,000, which gives the same questions
     block : rows read and decided at a time; questions and labels do not depend on it
     threads : how many to use, all cores if None; nor on this
+    dask : the address of a Dask scheduler whose workers do both passes, and read the files if
+        source is a path. A Dask collection without it goes to the scheduler that Dask would use
     on_progress : told after every block how far the pass is
     """
+    with ExitStack() as cluster:
+        if dask is not None:
+            cluster.enter_context(connected(dask))
+        points = _opened(source, columns, on_dask=dask is not None)
+        if points.n < 2:
+            raise InvalidInputError(f"at least 2 points are needed, got {points.n}")
+        declared = checked_margin(margin)
+        if declared is None:
+            raise InvalidInputError("data in blocks needs a margin; estimate one on a sample first")
+        settings = _Settings(
+            method or Certify(),
+            declared,
+            checked_n_clusters(n_clusters, points.n),
+            tuple(checked_given(answers, points.n)),
+            generator(random_state),
+            _checked_count("sample", sample, sample_size(points.n, points.d)),
+            _checked_count("block", block, PIECE),
+            _checked_count("threads", threads, os.cpu_count() or 1),
+            on_progress,
+        )
+        with suppress(_Unfinished), ExitStack() as files:
+            store = files.enter_context(label_store(points.n, out))
+            run = LargeRun(points, settings, store, None if proof is None else Path(proof), files)
+            yield run
+            if not run.done:
+                raise _Unfinished
+
+
+def _opened(source: Any, columns: Sequence[str] | None, on_dask: bool) -> Points:
+    if on_dask and isinstance(source, str | Path):
+        return open_dask(Path(source).absolute(), columns)
     points = as_points(source, columns)
-    if points.n < 2:
-        raise InvalidInputError(f"at least 2 points are needed, got {points.n}")
-    declared = checked_margin(margin)
-    if declared is None:
-        raise InvalidInputError("data in blocks needs a margin; estimate one on a sample first")
-    settings = _Settings(
-        method or Certify(),
-        declared,
-        checked_n_clusters(n_clusters, points.n),
-        tuple(checked_given(answers, points.n)),
-        generator(random_state),
-        _checked_count("sample", sample, sample_size(points.n, points.d)),
-        _checked_count("block", block, PIECE),
-        _checked_count("threads", threads, os.cpu_count() or 1),
-        on_progress,
-    )
-    with suppress(_Unfinished), ExitStack() as files:
-        store = files.enter_context(label_store(points.n, out))
-        run = LargeRun(points, settings, store, None if proof is None else Path(proof), files)
-        yield run
-        if not run.done:
-            raise _Unfinished
+    if on_dask and not is_remote(points):
+        raise InvalidInputError(
+            "dask works on paths that its workers see, and on Dask arrays and DataFrames; got "
+            f"{type(source).__name__}"
+        )
+    return points
 
 
 class _Unfinished(Exception):
