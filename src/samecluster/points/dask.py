@@ -67,6 +67,7 @@ class DaskPoints:
 
     def blocks(self, size: int) -> Iterator[Array]:
         """Refused: what comes in blocks comes to the client."""
+        del size
         raise InvalidInputError("Dask collections are worked on where they are, not read in blocks")
 
     def column(self, at: int) -> str:
@@ -257,7 +258,7 @@ class _Scheduler:
         self._threads = threads
         get = self._dask.base.get_scheduler(collections=[array])
         owner = getattr(get, "__self__", None)
-        self._client = owner if hasattr(owner, "scheduler_info") else None
+        self._client: Any = owner if hasattr(owner, "scheduler_info") else None
 
     def results(self, tasks: Iterator[_Task | None], work: Any) -> Iterator[_Result | None]:
         """Results in the order of the tasks."""

@@ -22,7 +22,7 @@ T = TypeVar("T")
 S = TypeVar("S")
 
 Work = Callable[[Array, Any], T]
-"""Rows (p, d) as they are stored, and their share, to a result. It must be possible to pickle it."""
+"""Rows (p, d) as they are stored, and their share, to a result. It can be pickled."""
 
 Shares = Callable[[int, int], Any]
 """What the work on rows from here to before there has to know; None if there is nothing to do."""
