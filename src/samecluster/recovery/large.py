@@ -80,7 +80,7 @@ class Rest:
         if self.n_left == 0:
             return np.zeros((0, self.points.d))
         self.write_log(asking)
-        work = Deciding(Sweep(asking.known.closure), self.write is not None)
+        work = Deciding(Sweep(asking.known.closure, self._n_open()), self.write is not None)
         taken = _Undecided(self.points.d, self.rng)
         done = 0
         for count, swept in over_blocks(
@@ -99,6 +99,9 @@ class Rest:
         self.rows = np.concatenate([self.rows, rows])
         self.names[rows] = IN_SAMPLE
         return points
+
+    def _n_open(self) -> int:
+        return int(np.count_nonzero(self.names == UNDECIDED))
 
     def _open_bits(self, begin: int, end: int) -> Array | None:
         return open_bits(self.names[begin:end] == UNDECIDED)

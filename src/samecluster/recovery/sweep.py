@@ -17,13 +17,16 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.geometry import programs
 from samecluster.geometry.kernel import Kernel, compiled_programs
-from samecluster.geometry.reach import Members
+from samecluster.geometry.nearby import Nearby
 from samecluster.recovery.closure import Closure
 
 __all__ = ["PIECE", "Decided", "Deciding", "Sweep", "Swept", "open_bits"]
 
-PIECE = 16_384
-"""Rows decided at once: large enough for NumPy, small enough for the cache."""
+PIECE = 131_072
+"""Rows decided at once: enough of them in every direction of every cluster."""
+
+_MANY_ROWS = 300_000  # from which on it pays to find out which columns matter where
+_LEARNT_FROM = 8_192  # members of a cluster
 
 _QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
@@ -32,18 +35,19 @@ _QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 class Decided:
     """What became of rows: the name of each one's cluster, -1 if undecided; and why.
 
-    ``columns`` (p, d+1) are the columns that prove it: rows of the sample, or -1-j for τ_j.
+    ``columns`` (p, d+1) are the columns that prove it: rows of the sample, or -1-j for τ_j. They
+    are None unless a proof is wanted.
     """
 
     names: Array
-    columns: Array
+    columns: Array | None
 
 
 class Sweep:
-    """The clusters of a closure, made ready to decide many rows."""
+    """The clusters of a closure, made ready to decide about ``n_rows`` rows."""
 
     @_QUIET
-    def __init__(self, closure: Closure) -> None:
+    def __init__(self, closure: Closure, n_rows: int) -> None:
         self._names = list(closure.alive)
         self._clusters = [closure.clusters[c] for c in self._names]
         self._bound, self._limit = closure.bound, closure.limit
@@ -55,6 +59,17 @@ class Sweep:
             cluster.prune()
             cluster.whiten()
             cluster.deep_starts(closure.kernel, closure.bound)
+        self._nearby = [
+            self._nearby_columns(closure, name) if n_rows >= _MANY_ROWS else None
+            for name in self._names
+        ]
+
+    def _nearby_columns(self, closure: Closure, name: int) -> Nearby:
+        """Learnt from members in the sample, which is in random order."""
+        members = np.flatnonzero(closure.labels == name)[:_LEARNT_FROM]
+        cluster = closure.clusters[name]
+        points = cluster.lift(closure.X[members]).astype(np.float32)
+        return Nearby(cluster, points, closure.kernel, self._bound)
 
     def __getstate__(self) -> dict[str, Any]:
         """What a worker elsewhere needs: the columns, not the sample that they were taken from."""
@@ -71,19 +86,20 @@ class Sweep:
         self._kernels = SimpleQueue()
         self._compiled = compiled_programs() if self._compiled else None
 
-    def decide(self, rows: Array) -> Decided:
+    def decide(self, rows: Array, with_columns: bool = False) -> Decided:
         """Decide rows (p, d) as they are stored; may be called from several threads."""
         kernel = Kernel(self._compiled) if self._kernels.empty() else self._kernels.get()
         try:
-            return self._decide(kernel, rows * self._scale)
+            return self._decide(kernel, rows * self._scale, with_columns)
         finally:
             self._kernels.put(kernel)
 
     @_QUIET
-    def _decide(self, kernel: Kernel, points: Array) -> Decided:
+    def _decide(self, kernel: Kernel, points: Array, with_columns: bool) -> Decided:
         """Each point against the cluster in which it is most central, then against the others."""
-        D = points.shape[1] + 1
-        found = Decided(np.full(len(points), -1, np.int16), np.zeros((len(points), D), np.int32))
+        p, d = points.shape
+        columns = np.zeros((p, d + 1), np.int32) if with_columns else None
+        found = Decided(np.full(p, -1, np.int16), columns)
         everything = np.arange(len(points))
         near = kernel.nearest_cluster(points, everything, self._clusters)
         for at in range(len(self._clusters)):
@@ -101,21 +117,42 @@ class Sweep:
     def _accept(self, kernel: Kernel, at: int, points: Array, which: Array, found: Decided) -> None:
         if not len(which):
             return
-        cluster = self._clusters[at]
-        shown, basis = self._reached(kernel, cluster, cluster.lift(points[which]))
-        found.names[which[shown]] = self._names[at]
-        found.columns[which[shown]] = cluster.ids[basis]
+        cluster, nearby = self._clusters[at], self._nearby[at]
+        lifted = cluster.lift(points[which])
+        if nearby is not None:
+            order, solved = nearby.solve(kernel, cluster, lifted.astype(np.float32), self._bound)
+            which, lifted = which[order], lifted[order]
+            left = ~self._note_shown(kernel, at, which, lifted, solved, found)
+            which, lifted = which[left], lifted[left]
+        if len(which):
+            single = lifted.astype(np.float32)
+            start = kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
+            solved = kernel.solve(
+                single, start, cluster.starts, cluster.inverses, cluster.columns32, self._bound
+            )
+            self._note_shown(kernel, at, which, lifted, solved, found)
 
-    def _reached(self, kernel: Kernel, cluster: Members, lifted: Array) -> tuple[Array, Array]:
-        """Which lifted points are shown to be in reach, and the columns that show each."""
-        single = lifted.astype(np.float32)
-        start = kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
-        solved = kernel.solve(
-            single, start, cluster.starts, cluster.inverses, cluster.columns32, self._bound
+    def _note_shown(
+        self,
+        kernel: Kernel,
+        at: int,
+        which: Array,
+        lifted: Array,
+        solved: programs.Solved,
+        found: Decided,
+    ) -> Array:
+        """Note what passes the rigorous check; returns which of the points did."""
+        cluster = self._clusters[at]
+        accepted = np.flatnonzero(solved.status == programs.ACCEPTED)
+        good = kernel.confirmed(
+            lifted, solved, accepted, cluster.columns, cluster.noise, self._limit
         )
-        which = np.flatnonzero(solved.status == programs.ACCEPTED)
-        good = kernel.confirmed(lifted, solved, which, cluster.columns, cluster.noise, self._limit)
-        return which[good], solved.basis[which[good]]
+        shown = np.zeros(len(which), bool)
+        shown[accepted[good]] = True
+        found.names[which[shown]] = self._names[at]
+        if found.columns is not None:
+            found.columns[which[shown]] = cluster.ids[solved.basis[shown]]
+        return shown
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,9 +177,8 @@ class Deciding:
 
     def __call__(self, block: Array, bits: Array) -> Swept:
         which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
-        found = self.sweep.decide(block[which])
-        columns = found.columns if self.with_columns else None
-        return Swept(found.names, columns, block[which[found.names < 0]])
+        found = self.sweep.decide(block[which], self.with_columns)
+        return Swept(found.names, found.columns, block[which[found.names < 0]])
 
 
 def open_bits(is_open: Array) -> Array | None:
