@@ -29,6 +29,10 @@ class Points(Protocol):
         """
         ...
 
+    def row(self, at: int) -> Array:
+        """One row (d,); it may take as long as reading a block."""
+        ...
+
     def column(self, at: int) -> str:
         """What to call a column in messages."""
         ...
@@ -59,6 +63,9 @@ class ArrayPoints:
     def blocks(self, size: int) -> Iterator[Array]:
         for begin in range(0, self.n, size):
             yield np.asarray(self._X[begin : begin + size])
+
+    def row(self, at: int) -> Array:
+        return np.asarray(self._X[at])
 
     def column(self, at: int) -> str:
         return str(at)

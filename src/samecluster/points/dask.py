@@ -70,6 +70,9 @@ class DaskPoints:
         del size
         raise InvalidInputError("Dask collections are worked on where they are, not read in blocks")
 
+    def row(self, at: int) -> Array:
+        return np.asarray(self._array[at].compute())
+
     def column(self, at: int) -> str:
         return repr(self._names[at])
 

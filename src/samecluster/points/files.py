@@ -277,6 +277,13 @@ class FilePoints:
                 raise part.changed()
         yield from recut((piece for part in self._parts for piece in part.pieces()), size)
 
+    def row(self, at: int) -> Array:
+        number = int(np.searchsorted(self._ends, at, side="right"))
+        part = self._parts[number]
+        at -= self._ends[number - 1] if number else 0
+        begin, end = next(cut for cut in part.ranges() if cut[0] <= at < cut[1])
+        return np.asarray(part.read(begin, end)[at - begin])
+
     def column(self, at: int) -> str:
         return repr(self._parts[0].names[at])
 

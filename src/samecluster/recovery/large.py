@@ -27,7 +27,7 @@ from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result import How
 from samecluster.recovery.sweep import PIECE, Deciding, Sweep, Swept, open_bits
 
-__all__ = ["LargePlan", "Progress", "Rest", "sample_size"]
+__all__ = ["LargePlan", "Progress", "Rest", "by_row", "sample_size"]
 
 UNDECIDED, IN_SAMPLE = -1, -2
 _MOST_TAKEN = 65_536  # undecided rows that join the sample after one sweep
@@ -194,27 +194,20 @@ class LargePlan:
 
     def play(self) -> Plan[None]:
         try:
-            yield from self._by_row(self._asking.play())
+            yield from by_row(self._asking.play(), self._rest)
         except RefutedError as refuted:
             raise self._refuted_by_row(refuted) from None
         self._rest.write_log(self._asking)
         self._number = self._numbers()
 
-    def _by_row(self, plan: Plan[None]) -> Plan[None]:
-        batch = next(plan, None)
-        while batch is not None:
-            verdicts = yield [self._question(question) for question in batch]
-            batch = _sent(plan, verdicts)
-
-    def _question(self, question: Question) -> Question:
-        rows = self._rest.rows
-        return Question(int(rows[question.item]), int(rows[question.comparator]))
-
     def _refuted_by_row(self, refuted: RefutedError) -> RefutedError:
         return RefutedError(
             int(self._rest.rows[refuted.item]),
             refuted.cluster,
-            tuple(Answer(self._question(a.question), a.verdict, a.who) for a in refuted.answers),
+            tuple(
+                Answer(_about_rows(a.question, self._rest), a.verdict, a.who)
+                for a in refuted.answers
+            ),
             refuted.margin,
             refuted.largest_margin,
         )
@@ -227,10 +220,10 @@ class LargePlan:
         now = [place[int(known.closure.labels[item])] for item in founders]
         return np.array([*now, -1, -1], dtype=np.int32)
 
-    def point(self, row: int) -> FloatArray:
-        """The coordinates of a row of the sample."""
-        at = np.flatnonzero(self._rest.rows == row)[0]
-        return np.asarray(self._asking.known.points[at])
+    def point(self, row: int) -> FloatArray | None:
+        """The coordinates of a row of the sample; None of another."""
+        at = np.flatnonzero(self._rest.rows == row)
+        return np.asarray(self._asking.known.points[at[0]]) if len(at) else None
 
     def result(self, begin: int, end: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
         """Clusters and how they are known, of rows from ``begin`` to before ``end``."""
@@ -243,6 +236,22 @@ class LargePlan:
         names[at] = asking.known.closure.labels[mine]
         how[at] = self._labelling.how[mine]
         return self._number[names], how
+
+
+def by_row(
+    plan: Plan[Any], rest: Rest, on_answer: Callable[[Answer], None] = lambda _: None
+) -> Plan[None]:
+    """A plan about places in the sample, as one about rows; ``on_answer`` hears of the places."""
+    batch = next(plan, None)
+    while batch is not None:
+        verdicts = yield [_about_rows(question, rest) for question in batch]
+        for question, verdict in zip(batch, verdicts, strict=True):
+            on_answer(Answer(question, verdict))
+        batch = _sent(plan, verdicts)
+
+
+def _about_rows(question: Question, rest: Rest) -> Question:
+    return Question(int(rest.rows[question.item]), int(rest.rows[question.comparator]))
 
 
 def _sent(plan: Generator[Any, Any, None], verdicts: Any) -> Any:
