@@ -40,12 +40,22 @@ def sample_size(n: int, d: int) -> int:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a pass over the data is. ``undecided`` counts rows that came back to the plan."""
+    """How far a pass over the data is. ``undecided`` counts rows that came back to the plan.
+
+    >>> print(Progress("sweep", 1_000, 2_500, undecided=3, block=500))
+    sweep: 2 of 5 blocks, 997 points decided
+    """
 
     stage: str
     done: int
     n: int
     undecided: int = 0
+    block: int = PIECE
+
+    def __str__(self) -> str:
+        blocks = f"{-(-self.done // self.block):,} of {-(-self.n // self.block):,} blocks"
+        decided = f", {self.done - self.undecided:,} points decided"
+        return f"{self.stage}: {blocks}{decided if self.stage == 'sweep' else ''}"
 
 
 @dataclass(eq=False)
@@ -91,7 +101,7 @@ class Rest:
                 self._note(rows, swept)
                 taken.add(rows[swept.names < 0], swept.left)
             done += count
-            self.on_progress(Progress("sweep", done, self.points.n, taken.count))
+            self.on_progress(Progress("sweep", done, self.points.n, taken.count, self.block))
         self.points.check_unchanged()
         self.n_sweeps += 1
         rows, points = taken.chosen()

@@ -65,7 +65,7 @@ class LargeAuto:
                 rows = done + np.flatnonzero(rest.names[done : done + count] == UNDECIDED)
                 rest.names[rows] = names
             done += count
-            rest.on_progress(Progress("sweep", done, rest.points.n))
+            rest.on_progress(Progress("sweep", done, rest.points.n, 0, rest.block))
         rest.points.check_unchanged()
         rest.n_sweeps += 1
 

@@ -195,7 +195,9 @@ class LargeRun(Run[LargeRecovery]):
             rows,
             settings.block,
             proof is not None,
-            lambda done: settings.on_progress(Progress("survey", done, points.n)),
+            lambda done: settings.on_progress(
+                Progress("survey", done, points.n, 0, settings.block)
+            ),
             settings.threads,
         )
         ledger = Ledger(settings.answers)
