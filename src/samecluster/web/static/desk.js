@@ -1,0 +1,151 @@
+// The questions on a person's desk: the one in front, and those fetched ahead so that the next one
+// is there at once. Once shown, a question stays until it is answered: nothing changes under the
+// eyes of whoever is about to press a key.
+
+import { leaveWord, post, Unreachable } from "./api.js";
+
+const AHEAD = 2;
+const WAIT = 1000;
+const WAIT_FOR_OTHERS = 3000;
+
+export class Desk extends EventTarget {
+  current = null;
+  // Why nothing is in front: "" (not asked yet), "lost" (no connection), "others" (they hold what
+  // is left) or "ended".
+  empty = "";
+  ended = "";
+  // The last verdict, to be shown beside the way to take it back.
+  said = null;
+  #ahead = [];
+  #outbox;
+  #fetching = null;
+  #again = false;
+  #timer = null;
+
+  constructor(outbox, leaseSeconds) {
+    super();
+    this.#outbox = outbox;
+    outbox.addEventListener("sent", () => this.refresh());
+    outbox.addEventListener("refused", () => this.refresh());
+    setInterval(() => this.#stillHere(), (1000 * leaseSeconds) / 3);
+    addEventListener("pagehide", () => leaveWord("release"));
+    addEventListener("pageshow", (event) => event.persisted && this.refresh());
+  }
+
+  answer(verdict) {
+    this.#take("answers", { verdict }, verdict);
+  }
+
+  flag(note) {
+    this.#take("flags", { note }, "flagged");
+  }
+
+  // Fetches what comes next. Calls that come while one is under way are one call after it.
+  refresh() {
+    if (this.#fetching) {
+      this.#again = true;
+      return this.#fetching;
+    }
+    clearTimeout(this.#timer);
+    this.#fetching = this.#fetch().finally(() => {
+      this.#fetching = null;
+      if (this.#again) {
+        this.#again = false;
+        this.refresh();
+      }
+    });
+    return this.#fetching;
+  }
+
+  // Makes room for questions that somebody has just asked for; the one in front comes again later.
+  setAside() {
+    this.current = null;
+    this.#ahead = [];
+    return this.refresh();
+  }
+
+  // Takes the last answer back. One that never left this browser is simply withdrawn; one that may
+  // have arrived while the connection is gone is asked again, and the new answer replaces it.
+  async undo() {
+    const unsent = this.#outbox.entries().at(-1);
+    if (!unsent || (await this.#outbox.send())) return this.#undoThere();
+    if (!this.#outbox.mayHaveArrived(unsent)) this.#outbox.withdraw(unsent);
+    if (!unsent.question) return true;
+    this.#putInFront({ ...unsent.question, before: unsent.body.verdict ?? "unsure" });
+    return true;
+  }
+
+  async #undoThere() {
+    const { question } = await post("undo");
+    if (question) this.#putInFront(question);
+    return Boolean(question);
+  }
+
+  #putInFront(question) {
+    const others = [this.current, ...this.#ahead].filter((one) => one && one.id !== question.id);
+    this.#ahead = others;
+    this.said = null;
+    this.#show(question);
+  }
+
+  #take(path, body, said) {
+    const question = this.current;
+    if (!question) return;
+    this.said = said;
+    this.#show(this.#ahead.shift() ?? null);
+    this.#outbox.add(path, { question: question.id, ...body }, question);
+  }
+
+  async #fetch() {
+    try {
+      const reply = await post("next", { count: AHEAD });
+      this.#receive(reply);
+    } catch (error) {
+      if (!this.current) this.#nothing("lost");
+      if (error instanceof Unreachable) this.#later(WAIT);
+      else this.dispatchEvent(new CustomEvent("trouble", { detail: error }));
+    }
+  }
+
+  #receive({ questions, ended, waiting }) {
+    const unsent = new Set(this.#outbox.entries().map((entry) => entry.body.question));
+    const open = questions.filter(({ id }) => !unsent.has(id) && id !== this.current?.id);
+    this.ended = ended;
+    if (this.current) {
+      this.#ahead = open;
+      return;
+    }
+    const [first, ...rest] = open;
+    this.#ahead = rest;
+    if (first) this.#show(first);
+    else if (unsent.size) this.#later(WAIT);
+    else if (ended) this.#nothing("ended");
+    else {
+      this.#nothing(waiting ? "others" : "");
+      this.#later(WAIT_FOR_OTHERS);
+    }
+  }
+
+  #show(question) {
+    this.current = question;
+    this.empty = "";
+    this.dispatchEvent(new Event("change"));
+  }
+
+  #nothing(why) {
+    const news = this.empty !== why || this.current !== null;
+    this.current = null;
+    this.empty = why;
+    if (news) this.dispatchEvent(new Event("change"));
+  }
+
+  #later(wait) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.refresh(), wait);
+  }
+
+  #stillHere() {
+    const held = [this.current, ...this.#ahead].filter(Boolean).map(({ id }) => id);
+    if (held.length && !document.hidden) post("heartbeat", { questions: held }).catch(() => {});
+  }
+}

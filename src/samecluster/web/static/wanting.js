@@ -1,0 +1,25 @@
+// Questions that somebody asks for, to merge, split or doubt. They come next, each with what every
+// answer would do; nothing changes before one is answered.
+
+import { ask, choice } from "./dialogs.js";
+import { element } from "./elements.js";
+
+export async function wantQuestions(app, { heading, intro, ask: send, none }) {
+  const done = await ask(heading, element("p", {}, intro), [
+    choice("cancel", "Cancel"),
+    choice("go", "Ask me", true),
+  ]);
+  if (done !== "go") return;
+  try {
+    const { questions, ids = [] } = await send();
+    if (!questions) {
+      app.notify(none);
+      return;
+    }
+    ids.forEach((id) => app.wanted.add(id));
+    await app.desk.setAside();
+    app.go("");
+  } catch (error) {
+    app.notify(error.message);
+  }
+}
