@@ -11,7 +11,7 @@ import { clusterName } from "./words.js";
 export async function clustersView(place, app, signal) {
   const chosen = new Set();
   const list = element("div", { class: "cluster-list" });
-  const merge = button("Merge two clusters", () => mergeChosen(chosen, list.clusters, app), { disabled: true });
+  const merge = button("Merge the two chosen", () => mergeChosen(chosen, list.clusters, app), { disabled: true });
   place.replaceChildren(
     element(
       "section",

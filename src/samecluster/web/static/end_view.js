@@ -27,9 +27,12 @@ export async function showEnd(place, app) {
       element("p", { class: "lead" }, "Thank you. Every answer is saved."),
       button("Take my last answer back", () => app.undo()),
     ),
-    known,
-    next,
-    app.session.role === "owner" && downloads(),
+    element(
+      "div",
+      { class: "two" },
+      element("div", { class: "told" }, next, app.session.role === "owner" && downloads()),
+      known,
+    ),
   );
   place.replaceChildren(view);
   app.say(`${heading.textContent} Every answer is saved.`);
@@ -48,8 +51,11 @@ function drawKnown(card, { progress }) {
     element("h2", {}, "What is known"),
     howBar(progress),
     howLegend(progress),
-    progress.audit && element("p", {}, sentence(progress.audit.text)),
-    element("ul", { class: "rests-on" }, progress.assumptions.map((text) => element("li", {}, sentence(text)))),
+    element(
+      "ul",
+      { class: "rests-on" },
+      [progress.audit?.text, ...progress.assumptions].filter(Boolean).map((text) => element("li", {}, sentence(text))),
+    ),
   );
 }
 

@@ -4,7 +4,9 @@ import { element, styled } from "./elements.js";
 
 const IMAGES = "/api/v1/images/";
 const SMALL_PICTURE = 64;
+const LARGEST_PIXEL = 22;
 const LINE_CELLS = 4;
+const MORE = "More of its cluster";
 
 // The pair of a question with the other members of the comparator's cluster.
 export function pair(question) {
@@ -23,8 +25,8 @@ export function others(question) {
   if (!context.length) return null;
   return element(
     "section",
-    { class: asColumns ? "others others-narrow" : "others", "aria-label": "More of its cluster" },
-    element("h2", {}, "More of its cluster"),
+    { class: asColumns ? "others others-narrow" : "others", "aria-label": MORE },
+    element("h2", {}, MORE),
     element("ul", {}, context.map((item) => element("li", {}, small(item)))),
   );
 }
@@ -37,9 +39,10 @@ export function picture(item, attributes = {}) {
     decoding: "async",
     ...attributes,
   });
-  // A picture of a few pixels is meant to be seen as such.
+  // Pixels that are larger than the strokes hide what a picture shows.
   image.addEventListener("load", () => {
     image.classList.toggle("few-pixels", image.naturalWidth <= SMALL_PICTURE);
+    styled(image, { "--seen": `${LARGEST_PIXEL * image.naturalWidth}px` });
   });
   image.addEventListener("error", () => {
     image.replaceWith(element("span", { class: "no-picture" }, "This picture cannot be shown."));
@@ -109,8 +112,21 @@ function rows(question, isBeside) {
     "table",
     { class: context.length ? "rows with-others" : "rows" },
     element(
+      "colgroup",
+      {},
+      ["column", "one", "one", "among"].map((kind) => element("col", { class: kind })),
+      context.map(() => element("col", { class: "other" })),
+    ),
+    element(
       "thead",
       {},
+      context.length > 0 &&
+        element(
+          "tr",
+          {},
+          element("td", { colspan: 4 }),
+          element("th", { scope: "colgroup", colspan: context.length, class: "others-head" }, MORE),
+        ),
       element(
         "tr",
         {},
@@ -135,7 +151,8 @@ function row(left, question, context, differs) {
       "th",
       { scope: "row" },
       left.column,
-      isMarked && element("span", { class: "mark" }, "differs"),
+      isMarked && element("span", { class: "mark", title: "differs" }, "≠"),
+      isMarked && element("span", { class: "unseen" }, "differs"),
     ),
     [left, right].map((cell) => element("td", { class: "one" }, told(cell))),
     element("td", { class: "among" }, among(left, right)),

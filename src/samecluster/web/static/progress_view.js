@@ -16,7 +16,11 @@ export function progressView(place, app, signal) {
   place.replaceChildren(
     element("section", { class: "progress" }, heading, element("div", { class: "two" }, told, plot.node)),
   );
-  const draw = () => app.progress && drawTold(told, app.progress);
+  const draw = () => {
+    if (!app.progress) return;
+    heading.textContent = `${number(known(app.progress))} of ${count(app.progress.n_items, "label")} known`;
+    drawTold(told, app.progress);
+  };
   app.addEventListener("progress", draw, { signal });
   draw();
   plot.fetch();
@@ -27,9 +31,13 @@ function drawTold(told, progress) {
     element(
       "section",
       { class: "card" },
-      element("h2", { class: "figure" }, `${number(known(progress))} of ${count(progress.n_items, "label")} known`),
+      element("h2", {}, "How labels are known"),
       howBar(progress),
       howLegend(progress),
+      progress.assumptions.length > 0 && [
+        element("h3", {}, "What this rests on"),
+        element("ul", { class: "rests-on" }, progress.assumptions.map((text) => element("li", {}, sentence(text)))),
+      ],
     ),
     element(
       "dl",
@@ -39,13 +47,6 @@ function drawTold(told, progress) {
       fact("Clusters found", number(progress.n_clusters)),
       fact("Audit", progress.audit ? sentence(progress.audit.text) : "None was asked for."),
     ),
-    progress.assumptions.length > 0 &&
-      element(
-        "section",
-        { class: "card" },
-        element("h2", {}, "What this rests on"),
-        element("ul", { class: "rests-on" }, progress.assumptions.map((text) => element("li", {}, sentence(text)))),
-      ),
   );
 }
 
@@ -56,7 +57,7 @@ function fact(name, value) {
 function leftText({ left, ended }) {
   if (ended) return sentence(ended);
   if (!left) return "Not known yet; an estimate comes after a few answers.";
-  return `${sentence(leftLine(left))} Four times in five it is within these.`;
+  return `${sentence(leftLine(left).replace(/ left$/, ""))} This is right four times in five.`;
 }
 
 class LivePlot {

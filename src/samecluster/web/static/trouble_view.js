@@ -39,7 +39,8 @@ function card({ kind, text, answers, remedies }, app, redraw) {
     "article",
     { class: "card" },
     element("h2", {}, KINDS[kind] ?? "Something does not fit"),
-    element("p", {}, sentence(text)),
+    // The answers below say it already, where there is nothing more to a conflict than them.
+    (kind === "refutation" || !answers.length) && element("p", {}, sentence(text)),
     answers.length > 0 && [
       element("h3", {}, "Answers to look at again"),
       element("ul", { class: "answers-list" }, answers.map(answerLine)),

@@ -4,8 +4,8 @@ import { count, number } from "./elements.js";
 
 export const HOW = {
   asked: { name: "Asked", means: "a person compared the item" },
-  proven: { name: "Proven", means: "follows from answers, if what it rests on holds" },
-  inferred: { name: "Inferred", means: "follows from answers, if a guess holds that nobody vouches for" },
+  proven: { name: "Proven", means: "follows from answers under the assumption" },
+  inferred: { name: "Inferred", means: "follows from answers and a guessed assumption" },
   predicted: { name: "Predicted", means: "by a model, may be wrong" },
   unassigned: { name: "No label yet", means: "not known so far" },
 };
