@@ -7,7 +7,7 @@ from typing import Any
 
 from samecluster.errors import InvalidInputError
 
-__all__ = ["pyarrow"]
+__all__ = ["needs_server", "pyarrow"]
 
 
 def pyarrow() -> tuple[Any, Any]:
@@ -17,4 +17,15 @@ def pyarrow() -> tuple[Any, Any]:
     except ImportError as error:
         raise InvalidInputError(
             "Parquet files need pyarrow: pip install samecluster[parquet]"
+        ) from error
+
+
+def needs_server() -> None:
+    """InvalidInputError that says what to install unless there is all that a page is served with."""
+    try:
+        importlib.import_module("starlette")
+        importlib.import_module("uvicorn")
+    except ImportError as error:
+        raise InvalidInputError(
+            "The labelling page needs Starlette and uvicorn: pip install samecluster[serve]"
         ) from error
