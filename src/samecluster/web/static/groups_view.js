@@ -58,7 +58,7 @@ class GroupsView {
           { class: "asked" },
           element("h1", { tabindex: "-1" }, "Which cluster?"),
           element("p", { class: "about" }, item.title),
-          element("a", { href: "#/", class: "other-way" }, "Compare two at a time instead"),
+          element("a", { href: "#/", class: "other-way" }, "Compare two instead"),
         ),
         element("div", { class: "placing" }, whole(item)),
         element(

@@ -154,7 +154,7 @@ function row(left, question, context, differs) {
       isMarked && element("span", { class: "mark", title: "differs" }, "≠"),
       isMarked && element("span", { class: "unseen" }, "differs"),
     ),
-    [left, right].map((cell) => element("td", { class: "one" }, told(cell))),
+    [left, right].map((cell) => element("td", { class: cell?.text ? "one" : "one blank" }, told(cell))),
     element("td", { class: "among" }, among(left, right)),
     context.map((other) => {
       const text = told(cellOf(other, left.column));

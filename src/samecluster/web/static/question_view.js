@@ -143,7 +143,7 @@ class QuestionView {
 
   #otherWay() {
     if (!this.#app.session.which_group) return null;
-    return element("a", { href: "#/groups", class: "other-way" }, "Choose the cluster instead");
+    return element("a", { href: "#/groups", class: "other-way" }, "Choose a cluster instead");
   }
 
   #reactions() {
