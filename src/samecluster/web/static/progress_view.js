@@ -2,12 +2,11 @@
 // the items lie, live.
 
 import { get } from "./api.js";
-import { element, number } from "./elements.js";
+import { count, element, number } from "./elements.js";
 import { howBar, howLegend } from "./how_bar.js";
 import { swatch } from "./palette.js";
 import { Scatter } from "./scatter.js";
-import { clusterName, HOW, HOW_CODES, known, leftLine, sentence } from "./words.js";
-import { count } from "./elements.js";
+import { clusterName, HOW, HOW_CODES, knownLine, leftLine, sentence } from "./words.js";
 
 export function progressView(place, app, signal) {
   const heading = element("h1", { tabindex: "-1" }, "Progress");
@@ -18,7 +17,7 @@ export function progressView(place, app, signal) {
   );
   const draw = () => {
     if (!app.progress) return;
-    heading.textContent = `${number(known(app.progress))} of ${count(app.progress.n_items, "label")} known`;
+    heading.textContent = knownLine(app.progress);
     drawTold(told, app.progress);
   };
   app.addEventListener("progress", draw, { signal });

@@ -30,13 +30,16 @@ export function leftLine(left) {
   return `about ${number(left.low)} to ${count(left.high, "question")} left`;
 }
 
-export function known(progress) {
-  return progress.n_items - (progress.by_how.unassigned ?? 0);
+// A prediction is not knowledge: it is told apart wherever labels are counted.
+export function knownLine({ n_items: total, by_how: byHow }) {
+  const known = total - byHow.unassigned - byHow.predicted;
+  const predicted = byHow.predicted ? `, ${number(byHow.predicted)} predicted` : "";
+  return `${number(known)} of ${count(total, "label")} known${predicted}`;
 }
 
 export function progressLine(progress) {
   return [
-    `${number(known(progress))} of ${count(progress.n_items, "label")} known`,
+    knownLine(progress),
     `${count(progress.n_questions, "question")} answered`,
     leftLine(progress.left),
   ].filter(Boolean).join(" \u00b7 ");
