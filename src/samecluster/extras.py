@@ -21,7 +21,7 @@ def pyarrow() -> tuple[Any, Any]:
 
 
 def needs_server() -> None:
-    """InvalidInputError that says what to install unless there is all that a page is served with."""
+    """InvalidInputError that says what to install unless there is what serves a page."""
     try:
         importlib.import_module("starlette")
         importlib.import_module("uvicorn")

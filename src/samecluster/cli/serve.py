@@ -5,6 +5,7 @@ Nothing heavy is imported here, as help texts are made from it.
 
 from __future__ import annotations
 
+import contextlib
 import enum
 import shlex
 from dataclasses import replace
@@ -19,7 +20,7 @@ from samecluster.workbench.request import Request
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from samecluster.web.serving import Place
+    from samecluster.web.serving import Manner, Place
 
 __all__ = ["invite", "serve"]
 
@@ -85,12 +86,13 @@ def serve(
     from samecluster.extras import needs_server
 
     needs_server()
-    from samecluster.web.serving import Place
+    from samecluster.web.serving import Manner, Place
+    from samecluster.workbench.request import listed
 
-    place = Place(host, port, tuple(allow_host or ()), tls_cert, tls_key)
-    console = Console(highlight=False, soft_wrap=True)
     request, image_column = _with_example(request, image_column)
-    _serve(console, request, place, show, image_column, token, lease_seconds, browser)
+    place = Place(host, port, tuple(allow_host or ()), tls_cert, tls_key)
+    manner = Manner(listed(show, ()), image_column, token, request.who, lease_seconds)
+    _serve(Console(highlight=False, soft_wrap=True), request, place, manner, browser)
 
 
 def invite(
@@ -132,50 +134,26 @@ def invite(
     typer.echo(f"{people.address or ''}/join?token={secret}")
 
 
-def _serve(
-    console: Console,
-    request: Request,
-    place: Place,
-    show: list[str] | None,
-    image_column: str | None,
-    token: str | None,
-    lease_seconds: float,
-    browser: bool,
-) -> None:
-    from samecluster.web.serving import serve as serve_session
+def _serve(console: Console, request: Request, place: Place, manner: Manner, browser: bool) -> None:
+    from samecluster.web.serving import Serving
     from samecluster.workbench.opening import open_session
-    from samecluster.workbench.pairs import checked_columns
-    from samecluster.workbench.request import listed
 
     with console.status("reading the data"):
         opened = open_session(request)
-
-    def ready(link: str) -> None:
+    with opened:
+        serving = Serving(opened, request.data, place, manner)
         begun = "Answers go to" if opened.is_new else "Going on with"
         console.print(f"{begun} {opened.path}.", markup=False)
         if warning := place.warning():
             console.print(warning, markup=False)
-        console.print(f"Open {link}", markup=False)
+        console.print(f"Open {serving.link}", markup=False)
         console.print("Stop with Ctrl-C; nothing is lost.", markup=False)
         if browser and console.is_terminal:
-            _open(link, opened.path)
-
-    with opened:
-        columns = checked_columns(opened, listed(show, opened.table.names))
-        try:
-            serve_session(
-                opened,
-                request.data,
-                place,
-                columns=columns,
-                image_column=image_column,
-                token=token,
-                who=request.who,
-                lease_seconds=lease_seconds,
-                ready=ready,
-            )
-        except KeyboardInterrupt:
-            console.print()
+            _open(serving.link, opened.path)
+        # The signal is raised again once the server has stopped.
+        with contextlib.suppress(KeyboardInterrupt):
+            serving.run()
+    console.print()
     console.print("Stopped. All answers are kept.", markup=False)
     console.print(f"Go on: {_again(request)}", markup=False)
     results = f"samecluster export {shlex.quote(str(opened.path))} -o labels.csv"

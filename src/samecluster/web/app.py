@@ -15,8 +15,9 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from samecluster.errors import SameClusterError
+from samecluster.web import asking, deciding, looking
 from samecluster.web.description import Operation, operations
-from samecluster.web.desk import Desk
+from samecluster.web.desk import Call, Desk, Handler
 from samecluster.web.people import Person
 from samecluster.web.refusal import Refusal, status_of
 from samecluster.web.security import Guard, Hosts, check_origin
@@ -27,6 +28,11 @@ LARGEST_BODY = 64 * 1024
 _STATIC = Path(__file__).with_name("static")
 _MONTH = 30 * 24 * 3600
 _NOBODY = Person(None, "annotator")
+_HANDLERS: dict[str, Handler] = {
+    **asking.OPERATIONS,
+    **looking.OPERATIONS,
+    **deciding.OPERATIONS,
+}
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -53,9 +59,7 @@ def build_app(desk: Desk, hosts: Hosts, cookie: str, *, secure: bool = False) ->
 
 
 def _endpoint(operation: Operation, desk: Desk, cookie: str) -> Endpoint:
-    # Two operations are called as parts of the desk are.
-    name = operation.id
-    act = getattr(desk, f"{name}_" if name in ("people", "plot") else name)
+    act = _HANDLERS[operation.id]
 
     async def endpoint(request: Request) -> Response:
         check_origin(request.headers, request.method)
@@ -66,7 +70,7 @@ def _endpoint(operation: Operation, desk: Desk, cookie: str) -> Endpoint:
         given |= operation.read_parameters(request.query_params, "query")
         if operation.body is not None:
             given |= operation.read_body(await _body(request))
-        result: Any = await act(person, given)
+        result: Any = await act(desk, Call(person, given))
         return result if isinstance(result, Response) else JSONResponse(result)
 
     return endpoint
@@ -125,25 +129,25 @@ def _join(desk: Desk, cookie: str, secure: bool) -> Endpoint:
     return join
 
 
-def _refused(request: Request, error: Exception) -> Response:
+def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, Refusal)
     # What is left of a body that was refused unread must not be taken for the next request.
     headers = {"connection": "close"} if error.status in (413, 415) else None
     return JSONResponse({"error": str(error)}, error.status, headers=headers)
 
 
-def _failed(request: Request, error: Exception) -> Response:
+def _failed(_: Request, error: Exception) -> Response:
     assert isinstance(error, SameClusterError)
     return JSONResponse({"error": str(error)}, status_of(error))
 
 
-def _not_found(request: Request, error: Exception) -> Response:
+def _not_found(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     told = {404: "there is nothing at this address", 405: "this address takes another method"}
     text = told.get(error.status_code, "this request cannot be answered")
     return JSONResponse({"error": text}, error.status_code, headers=error.headers)
 
 
-def _broken(request: Request, error: Exception) -> Response:
+def _broken(_: Request, __: Exception) -> Response:
     text = "something is wrong in the server, which says more in its terminal; answers are kept"
     return JSONResponse({"error": text}, 500)

@@ -14,20 +14,12 @@ def why(recovery: Recovery, row: int, views: Views) -> str:
     """The reason for a label: the answers about the item, or the proof."""
     if recovery.how_codes[row] == How.ASKED:
         return _by_answers(recovery, row, views)
+    numbered = r"\b([Ii]tem) (\d+)"
     return re.sub(
-        r"\b([Ii])tem (\d+)",
-        lambda found: _named(found[1], int(found[2]), views),
-        _told(recovery, row),
+        numbered,
+        lambda found: f"{found[1]} {views.title(int(found[2]))}",
+        recovery.explain(row),
     )
-
-
-def _told(recovery: Recovery, row: int) -> str:
-    return recovery.explain(row)
-
-
-def _named(first: str, row: int, views: Views) -> str:
-    title = views.title(row)
-    return f"{'Item' if first == 'I' else 'item'} {title}"
 
 
 def _by_answers(recovery: Recovery, row: int, views: Views) -> str:

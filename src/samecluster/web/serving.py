@@ -1,11 +1,11 @@
-"""From an open session to a server that answers, until it is stopped."""
+"""From an open session to a server that answers until it is stopped."""
 
 from __future__ import annotations
 
 import socket
 import ssl
 import sys
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -22,8 +22,9 @@ from samecluster.web.plot import Plot
 from samecluster.web.security import Hosts, is_local
 from samecluster.web.views import Views
 from samecluster.workbench.opening import Opened
+from samecluster.workbench.pairs import checked_columns
 
-__all__ = ["PORT", "Place", "bind", "serve"]
+__all__ = ["PORT", "Manner", "Place", "Serving"]
 
 PORT = 8321
 _ANY = 0
@@ -92,57 +93,69 @@ def bind(place: Place, before: str | None) -> socket.socket:
     return _bound(place.host, _ANY)
 
 
-def serve(
-    opened: Opened,
-    data: str,
-    place: Place,
-    *,
-    columns: tuple[str, ...],
-    image_column: str | None = None,
-    token: str | None = None,
-    who: str | None = None,
-    lease_seconds: float = 120.0,
-    ready: Callable[[str], None],
-) -> bool:
-    """Serve a session until Ctrl-C; ``ready`` is told the link of the owner.
+@dataclass(frozen=True)
+class Manner:
+    """How a session is served.
 
-    The session is closed at the end: False if it was still thinking and was left as it is, which
-    costs nothing but time when it is opened again.
+    Attributes
+    ----------
+    show : columns to show of items; a choice of all if empty
+    image_column : the column with paths of images, if it is not found by itself
+    token : the secret of the owner's link; random if None
+    who : the name of the owner
+    lease_seconds : how long a question is kept for somebody
     """
-    people = People(links_file(opened.path))
-    listening = bind(place, people.address)
-    try:
-        address = place.address(listening.getsockname()[1])
-        owner = Person(who, "owner")
-        if token is not None:
-            people.accept(token, owner)
-        secret = token or people.invite(owner, start=True)
+
+    show: Sequence[str] = ()
+    image_column: str | None = None
+    token: str | None = None
+    who: str | None = None
+    lease_seconds: float = 120.0
+
+
+class Serving:
+    """A server that listens already, with the link of the owner; `run` makes it answer."""
+
+    def __init__(self, opened: Opened, data: str, place: Place, manner: Manner) -> None:
+        people = People(links_file(opened.path))
+        owner = Person(manner.who, "owner")
+        if manner.token is not None:
+            people.accept(manner.token, owner)
+        self._listening = bind(place, people.address)
+        address = place.address(self._listening.getsockname()[1])
+        secret = manner.token or people.invite(owner, start=True)
         people.set_address(address)
-        desk = _desk(opened, data, columns, image_column, people, lease_seconds)
-        server = _server(desk, place, opened.path)
-        ready(f"{address}/join?token={secret}")
+        self.link = f"{address}/join?token={secret}"
+        self._desk = _desk(opened, data, people, manner)
+        self._server = _server(self._desk, place, opened.path)
+
+    def run(self) -> None:
+        """Answer until `stop` or Ctrl-C, then close the session.
+
+        If that is still thinking it is left as it is: all answers are in its file.
+        """
         try:
-            server.run(sockets=[listening])
+            self._server.run(sockets=[self._listening])
         finally:
-            closed = desk.board.close()
-        return closed
-    finally:
-        listening.close()
+            self._desk.board.close()
+            self._listening.close()
+
+    def stop(self) -> None:
+        """Make `run` return, from another thread."""
+        self._desk.board.stop()
+        self._server.should_exit = True
 
 
-def _desk(
-    opened: Opened,
-    data: str,
-    columns: tuple[str, ...],
-    image_column: str | None,
-    people: People,
-    lease_seconds: float,
-) -> Desk:
-    images = images_of(opened, data, image_column)
-    views = Views(opened, columns, images)
+def _desk(opened: Opened, data: str, people: People, manner: Manner) -> Desk:
+    images = images_of(opened, data, manner.image_column)
+    columns = checked_columns(opened, manner.show)
     preparation = opened.prepared.kept.preparation
+    if images is not None and not manner.show:
+        # The picture says it better than the numbers that stand for it.
+        columns = tuple(name for name in columns if name not in preparation.columns)
+    views = Views(opened, columns, images)
     plot = Plot(opened.prepared.X, preparation.number_columns, views)
-    return Desk(opened, Board(opened.session), views, plot, images, people, lease_seconds)
+    return Desk(opened, Board(opened.session), views, plot, images, people, manner.lease_seconds)
 
 
 def _server(desk: Desk, place: Place, session: Path) -> uvicorn.Server:

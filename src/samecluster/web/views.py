@@ -30,8 +30,9 @@ class Views:
         self._keys = opened.prepared.keys
         self._row_of = {key: row for row, key in enumerate(self._keys)}
         self._text = next((t for t in opened.wanted.texts if t in opened.table.columns), None)
-        self._all = tuple(columns)
-        self.columns = tuple(name for name in columns if name != self._text)
+        # The text and the id, which is the title, are shown apart.
+        apart = (self._text, opened.wanted.id_column)
+        self.columns = tuple(name for name in columns if name not in apart)
 
     @property
     def kind(self) -> str:
