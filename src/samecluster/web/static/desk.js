@@ -19,6 +19,9 @@ export class Desk extends EventTarget {
   #ahead = [];
   #outbox;
   #fetching = null;
+  #wasLost = false;
+  // Answered since the last request for questions began: its reply may not know of them yet.
+  #answered = new Set();
   #again = false;
   #timer = null;
 
@@ -27,7 +30,8 @@ export class Desk extends EventTarget {
     this.#outbox = outbox;
     outbox.addEventListener("sent", () => this.refresh());
     outbox.addEventListener("refused", () => this.refresh());
-    setInterval(() => this.#stillHere(), (1000 * leaseSeconds) / 3);
+    outbox.addEventListener("waiting", () => this.#lost());
+    setInterval(() => this.#stillHere().catch(() => {}), (1000 * leaseSeconds) / 3);
     addEventListener("pagehide", () => leaveWord("release"));
     addEventListener("pageshow", (event) => event.persisted && this.refresh());
   }
@@ -82,6 +86,7 @@ export class Desk extends EventTarget {
   }
 
   #putInFront(question) {
+    this.#answered.delete(question.id);
     const others = [this.current, ...this.#ahead].filter((one) => one && one.id !== question.id);
     this.#ahead = others;
     this.said = null;
@@ -92,24 +97,27 @@ export class Desk extends EventTarget {
     const question = this.current;
     if (!question) return;
     this.said = said;
+    this.#answered.add(question.id);
     this.#show(this.#ahead.shift() ?? null);
     this.#outbox.add(path, { question: question.id, ...body }, question);
   }
 
   async #fetch() {
     try {
+      this.#answered = new Set(this.#outbox.entries().map((entry) => entry.body.question));
+      if (this.#wasLost) await this.#stillHere();
       const reply = await post("next", { count: AHEAD });
+      this.#wasLost = false;
       this.#receive(reply);
     } catch (error) {
-      if (!this.current) this.#nothing("lost");
+      this.#lost();
       if (error instanceof Unreachable) this.#later(WAIT);
       else this.dispatchEvent(new CustomEvent("trouble", { detail: error }));
     }
   }
 
   #receive({ questions, ended, waiting }) {
-    const unsent = new Set(this.#outbox.entries().map((entry) => entry.body.question));
-    const open = questions.filter(({ id }) => !unsent.has(id) && id !== this.current?.id);
+    const open = questions.filter(({ id }) => !this.#answered.has(id) && id !== this.current?.id);
     this.ended = ended;
     if (this.current) {
       this.#ahead = open;
@@ -118,12 +126,17 @@ export class Desk extends EventTarget {
     const [first, ...rest] = open;
     this.#ahead = rest;
     if (first) this.#show(first);
-    else if (unsent.size) this.#later(WAIT);
+    else if (questions.length) this.#later(this.#outbox.entries().length ? WAIT : 0);
     else if (ended) this.#nothing("ended");
     else {
       this.#nothing(waiting ? "others" : "");
       this.#later(WAIT_FOR_OTHERS);
     }
+  }
+
+  #lost() {
+    this.#wasLost = true;
+    if (!this.current) this.#nothing("lost");
   }
 
   #show(question) {
@@ -144,8 +157,9 @@ export class Desk extends EventTarget {
     this.#timer = setTimeout(() => this.refresh(), wait);
   }
 
-  #stillHere() {
+  // Also the first word to a server that has started again: it knows nothing of who holds what.
+  async #stillHere() {
     const held = [this.current, ...this.#ahead].filter(Boolean).map(({ id }) => id);
-    if (held.length && !document.hidden) post("heartbeat", { questions: held }).catch(() => {});
+    if (held.length && !document.hidden) await post("heartbeat", { questions: held });
   }
 }

@@ -101,6 +101,8 @@ class QuestionView {
   #drawQuestion(question) {
     if (!this.#place.contains(this.#asking)) this.#place.replaceChildren(this.#asking);
     this.#asking.classList.remove("passed");
+    const { id, item, comparator } = question;
+    Object.assign(this.#asking.dataset, { question: id, item: item.key, comparator: comparator.key });
     this.#about.textContent = about(question);
     this.#pair.replaceChildren(...pair(question));
     this.#pair.scrollTop = 0;
