@@ -55,6 +55,11 @@ class Somebody:
         ).json_value()
         return found
 
+    def look(self) -> dict[str, Any] | None:
+        """What `next` gives, if it is there already."""
+        found: dict[str, Any] | None = self.page.evaluate(_NEXT, self.before)
+        return found
+
     def answer(self, verdict: str | None = None) -> dict[str, Any]:
         """Press the key of the truth, or of another verdict."""
         shown = self.next()

@@ -1,7 +1,8 @@
 """When the connection is lost: answers wait in the browser and arrive once."""
 
+from tests.web.browser.killing import killable
 from tests.web.browser.labelling import answers_in, somebody
-from tests.web.served import begin, in_process, in_thread, link_of, start_process, write_data
+from tests.web.served import begin, in_thread, write_data
 
 
 def test_answers_wait_for_the_connection(tmp_path, chromium) -> None:
@@ -58,23 +59,16 @@ def test_the_server_is_killed_and_starts_again(tmp_path, chromium) -> None:
     """The page is not touched: it goes on by itself, with the answer given in between."""
     data = write_data(tmp_path)
     begin(data, method="everything")
-    with in_process(data) as (served, process), somebody(chromium, served.link, data) as ann:
+    with killable(data) as server, somebody(chromium, server.link, data) as ann:
         ann.answer()
         ann.next()
-        process.kill()
-        process.wait()
+        server.kill()
         ann.answer()
         ann.page.get_by_text("waiting for the connection").wait_for()
-        port = served.base.rpartition(":")[2]
-        again = start_process(data, "--port", port)
-        try:
-            link_of(again)
-            ann.wait_until_saved()
-            ann.answer()
-            ann.wait_until_saved()
-        finally:
-            again.kill()
-            again.communicate()
+        server.start_again()
+        ann.wait_until_saved()
+        ann.answer()
+        ann.wait_until_saved()
     check(data, ann.given)
 
 
