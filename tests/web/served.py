@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -63,6 +64,7 @@ class Person_:
     """Somebody with a link: requests as a program makes them."""
 
     client: httpx.Client
+    last: int = 0
     keys: Iterator[str] = field(default_factory=lambda: iter(lambda: str(uuid.uuid4()), None))
 
     def get(self, path: str, **params: Any) -> Any:
@@ -73,7 +75,14 @@ class Person_:
     def post(self, path: str, **body: Any) -> Any:
         response = self.client.post(f"/api/v1/{path}", json=body)
         assert response.status_code == 200, response.text
+        self.last = max(self.last, response.json().get("sequence", 0))
         return response.json()
+
+    def progress(self) -> Any:
+        """Progress that has taken in all answers of this person."""
+        while (progress := self.get("progress"))["sequence"] < self.last:
+            time.sleep(0.01)
+        return progress
 
     def next(self, count: int = 1) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = self.post("next", count=count)["questions"]
@@ -92,6 +101,7 @@ class Served:
     link: str
     data: Data
     serving: Serving | None = None
+    clients: list[httpx.Client] = field(default_factory=list)
 
     @property
     def base(self) -> str:
@@ -100,7 +110,13 @@ class Served:
     def client(self, secret: str | None = TOKEN, **headers: str) -> httpx.Client:
         known = {} if secret is None else {"Authorization": f"Bearer {secret}"}
         sent = {"X-Samecluster": "1", **known, **headers}
-        return httpx.Client(base_url=self.base, headers=sent, timeout=60)
+        client = httpx.Client(base_url=self.base, headers=sent, timeout=60)
+        self.clients.append(client)
+        return client
+
+    def close(self) -> None:
+        for client in self.clients:
+            client.close()
 
     def owner(self) -> Person_:
         return Person_(self.client())
@@ -122,7 +138,8 @@ def in_thread(
         thread = threading.Thread(target=serving.run)
         thread.start()
         try:
-            yield Served(serving.link, data, serving)
+            with contextlib.closing(Served(serving.link, data, serving)) as served:
+                yield served
         finally:
             serving.stop()
             thread.join()
@@ -133,7 +150,8 @@ def in_process(data: Data, *options: str) -> Iterator[tuple[Served, subprocess.P
     """The command in a process of its own, to be killed."""
     process = start_process(data, *options)
     try:
-        yield Served(link_of(process), data), process
+        with contextlib.closing(Served(link_of(process), data)) as served:
+            yield served, process
     finally:
         process.kill()
         process.communicate()

@@ -44,10 +44,11 @@ class Images:
     ----------
     folder : nothing outside of it is ever read
     names : the path of each item's image inside the folder; empty where there is none
+    column : the column of the table that has the names
     """
 
-    def __init__(self, folder: Path, names: Sequence[str]) -> None:
-        self._folder, self._names = folder.resolve(), names
+    def __init__(self, folder: Path, names: Sequence[str], column: str = "name") -> None:
+        self._folder, self._names, self.column = folder.resolve(), names, column
 
     def address(self, row: int) -> str | None:
         """Where a browser gets the image of an item; None if there is none to show."""
@@ -98,7 +99,7 @@ def images_of(opened: Opened, data: str, column: str | None) -> Images | None:
         return None
     if column in (opened.wanted.truth, opened.wanted.labels):
         raise InvalidInputError(f"--image-column: column {column!r} is not to be seen")
-    return Images(Path(data).absolute().parent, _cells(opened, column))
+    return Images(Path(data).absolute().parent, _cells(opened, column), column)
 
 
 def _cells(opened: Opened, column: str) -> list[str]:

@@ -62,13 +62,15 @@ def _of_the_plan(
 def _beyond(
     session: Session, item: str, group: int | None, anchors: Mapping[int, str]
 ) -> Iterator[tuple[str, Verdict]]:
-    """The item against the anchors, the chosen one first, where answers do not say it yet."""
-    ordered = sorted(anchors, key=lambda number: (number != group, number))
-    for number in ordered:
-        if anchors[number] == item:
-            continue
-        if _implied(session.state, item, anchors[number]) is None:
-            yield anchors[number], Verdict.of(number == group)
+    """The item against the anchor of its group, or of all, where answers do not say it yet.
+
+    Of the groups that were not chosen no more is said than the plan asks: two of them may still
+    turn out to be one.
+    """
+    for number in sorted(anchors) if group is None else [group]:
+        anchor = anchors[number]
+        if anchor != item and _implied(session.state, item, anchor) is None:
+            yield anchor, Verdict.of(number == group)
 
 
 def _implied(state: State, one: str, two: str) -> Verdict | None:

@@ -18,7 +18,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from samecluster.web.refusal import Refusal
 
-__all__ = ["CONTENT_POLICY", "Guard", "Hosts", "check_origin", "is_local"]
+__all__ = ["CONTENT_POLICY", "LARGEST_HEAD", "Guard", "Hosts", "check_origin", "is_local"]
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
@@ -33,6 +33,7 @@ _HEADERS = {
     "cross-origin-resource-policy": "same-origin",
     "permissions-policy": "camera=(), microphone=(), geolocation=()",
 }
+LARGEST_HEAD = 32 * 1024
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
 _REFUSED = 403
 
@@ -79,7 +80,7 @@ class Hosts:
 
 
 class Guard:
-    """Checks the Host of every request, and adds the headers to every response."""
+    """Checks the size and the Host of every request, and adds the headers to every response."""
 
     def __init__(self, app: ASGIApp, hosts: Hosts) -> None:
         self._app, self._hosts = app, hosts
@@ -98,6 +99,7 @@ class Guard:
             await send(message)
 
         try:
+            _check_size(scope)
             self._hosts.check(Headers(scope=scope).get("host"))
         except Refusal as refusal:
             refused = JSONResponse({"error": str(refusal)}, refusal.status)
@@ -118,6 +120,13 @@ def check_origin(headers: Headers, method: str) -> None:
         raise Refusal(_REFUSED, "requests from other sites are refused; use the page itself")
     if method == "POST" and headers.get("x-samecluster") != "1":
         raise Refusal(_REFUSED, "the header X-Samecluster: 1 is missing")
+
+
+def _check_size(scope: Scope) -> None:
+    size = len(scope["raw_path"]) + len(scope["query_string"])
+    size += sum(len(name) + len(value) for name, value in scope["headers"])
+    if size > LARGEST_HEAD:
+        raise Refusal(431, f"address and headers are larger than {LARGEST_HEAD:,} bytes")
 
 
 def _name_in(header: str) -> str:

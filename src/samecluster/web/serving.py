@@ -16,10 +16,10 @@ from samecluster.errors import InvalidInputError
 from samecluster.web.app import build_app
 from samecluster.web.board import Board
 from samecluster.web.desk import Desk
-from samecluster.web.images import images_of
+from samecluster.web.images import Images, images_of
 from samecluster.web.people import People, Person, links_file, place_of
 from samecluster.web.plot import Plot
-from samecluster.web.security import Hosts, is_local
+from samecluster.web.security import LARGEST_HEAD, Hosts, is_local
 from samecluster.web.views import Views
 from samecluster.workbench.opening import Opened
 from samecluster.workbench.pairs import checked_columns
@@ -30,7 +30,6 @@ PORT = 8321
 _ANY = 0
 _GRACE = 2
 """Seconds that requests under way have when the server is stopped."""
-_LONGEST_HEAD = 32 * 1024
 
 
 @dataclass(frozen=True)
@@ -149,13 +148,17 @@ class Serving:
 def _desk(opened: Opened, data: str, people: People, manner: Manner) -> Desk:
     images = images_of(opened, data, manner.image_column)
     columns = checked_columns(opened, manner.show)
-    preparation = opened.prepared.kept.preparation
     if images is not None and not manner.show:
-        # The picture says it better than the numbers that stand for it.
-        columns = tuple(name for name in columns if name not in preparation.columns)
+        columns = tuple(name for name in columns if _goes_with_a_picture(opened, name, images))
     views = Views(opened, columns, images)
-    plot = Plot(opened.prepared.X, preparation.number_columns, views)
+    names = opened.prepared.kept.preparation.number_columns
+    plot = Plot(opened.prepared.X, names, views)
     return Desk(opened, Board(opened.session), views, plot, images, people, manner.lease_seconds)
+
+
+def _goes_with_a_picture(opened: Opened, column: str, images: Images) -> bool:
+    """Words do; the picture says more than the numbers that stand for it."""
+    return column != images.column and len(opened.table.column(column).numbers.odd) > 0
 
 
 def _server(desk: Desk, place: Place, session: Path) -> uvicorn.Server:
@@ -170,7 +173,7 @@ def _server(desk: Desk, place: Place, session: Path) -> uvicorn.Server:
         access_log=False,  # links would be in it
         server_header=False,
         proxy_headers=False,
-        h11_max_incomplete_event_size=_LONGEST_HEAD,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
         timeout_graceful_shutdown=_GRACE,
         ssl_certfile=place.tls_cert,
         ssl_keyfile=place.tls_key,
