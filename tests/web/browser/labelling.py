@@ -15,7 +15,7 @@ from samecluster.sessions.state import State
 from tests.web.served import Data
 
 KEYS = {"same": "s", "different": "d", "unsure": "u"}
-LONGEST = 60_000
+LONGEST = 20_000
 DESK = {"width": 1280, "height": 800}
 PHONE = {"width": 390, "height": 844}
 
@@ -51,7 +51,7 @@ class Somebody:
     def next(self) -> dict[str, Any]:
         """The next question as the page shows it, or how it ended."""
         found: dict[str, Any] = self.page.wait_for_function(
-            _NEXT, arg=self.before, timeout=LONGEST
+            _NEXT, arg=self.before
         ).json_value()
         return found
 
@@ -113,6 +113,7 @@ def somebody(browser: Browser, link: str, data: Data, **context: Any) -> Iterato
     """Somebody who opens their link in a browser that knows nothing yet."""
     window = browser.new_context(**{"viewport": DESK, **context})
     window.add_init_script(_WATCH)
+    window.set_default_timeout(LONGEST)
     page = window.new_page()
     person = Somebody(page, data)
     page.on("pageerror", lambda error: person.errors.append(str(error)))

@@ -27,7 +27,8 @@ export function others(question) {
     "section",
     { class: asColumns ? "others others-narrow" : "others", "aria-label": MORE },
     element("h2", {}, MORE),
-    element("ul", {}, context.map((item) => element("li", {}, small(item)))),
+    // Cards do not fit a phone: the list scrolls, also for those who only have a keyboard.
+    element("ul", { tabindex: context.some((item) => item.image) ? null : "0" }, context.map((item) => element("li", {}, small(item)))),
   );
 }
 
