@@ -1,4 +1,4 @@
-"""Many people at once: each asks, answers by the truth and sends again what was not acknowledged."""
+"""Many people at once: each asks, answers by the truth, and sends again what got no reply."""
 
 import asyncio
 import time
@@ -14,6 +14,8 @@ from samecluster.sessions.sqlite import SqliteStore
 from samecluster.sessions.state import State
 from samecluster.web.people import People, Person, links_file
 from tests.web.served import Data
+
+_MOST_ATTEMPTS = 2_000
 
 
 @dataclass
@@ -68,7 +70,7 @@ class Crowd:
 
     async def _send(self, client: httpx.AsyncClient, path: str, **body: Any) -> Any:
         """As a page does: until it is acknowledged, with the same key."""
-        while True:
+        for _ in range(_MOST_ATTEMPTS):
             try:
                 response = await client.post(f"/api/v1/{path}", json=body)
                 if response.status_code == 200:
@@ -79,6 +81,7 @@ class Crowd:
                 pass
             self.n_resent += 1
             await asyncio.sleep(0.05)
+        raise AssertionError(f"the server did not come back: {self.messages}")
 
     def check(self) -> None:
         """Everything that was acknowledged is in the file, once a person."""

@@ -153,8 +153,14 @@ def in_process(data: Data, *options: str) -> Iterator[tuple[Served, subprocess.P
         with contextlib.closing(Served(link_of(process), data)) as served:
             yield served, process
     finally:
-        process.kill()
-        process.communicate()
+        kill(process)
+
+
+def kill(process: "subprocess.Popen[str]") -> None:
+    process.kill()
+    process.wait()
+    assert process.stdout is not None
+    process.stdout.close()
 
 
 def start_process(data: Data, *options: str) -> "subprocess.Popen[str]":

@@ -4,7 +4,7 @@ import asyncio
 import os
 
 from tests.web.crowd import Crowd
-from tests.web.served import begin, in_process, link_of, start_process, write_data
+from tests.web.served import begin, in_process, kill, link_of, start_process, write_data
 
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
 N_PEOPLE, ANSWERS_EACH = (32, 200) if LONG else (8, 15)
@@ -31,19 +31,17 @@ def test_the_server_is_killed_under_them(tmp_path) -> None:
     secrets = crowd.secrets(4)
 
     async def label_and_kill() -> None:
-        process = start_process(data)
+        process = start_process(data, "--port", "0")
         base = link_of(process).partition("/join")[0]
         labelling = asyncio.create_task(crowd.label(base, secrets, 30))
-        for kill in range(1, KILLS + 1):
-            while len(crowd.acknowledged) < 15 * kill and not labelling.done():
+        for number in range(1, KILLS + 1):
+            while len(crowd.acknowledged) < 15 * number and not labelling.done():
                 await asyncio.sleep(0.01)
-            process.kill()
-            process.communicate()
-            process = start_process(data)
+            kill(process)
+            process = start_process(data, "--port", base.rpartition(":")[2])
             await asyncio.to_thread(link_of, process)
         await labelling
-        process.kill()
-        process.communicate()
+        kill(process)
 
     asyncio.run(label_and_kill())
     # Leases end with the server, so that a question may go to two people: a second opinion.

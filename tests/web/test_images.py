@@ -27,7 +27,7 @@ HEADS = {
 
 
 @pytest.fixture
-def folder(tmp_path) -> Path:
+def folder(tmp_path: Path) -> Path:
     (tmp_path / "outside.png").write_bytes(PNG)
     inner = tmp_path / "inner"
     (inner / "pictures").mkdir(parents=True)
