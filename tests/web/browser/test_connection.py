@@ -1,6 +1,5 @@
 """When the connection is lost: answers wait in the browser and arrive once."""
 
-from tests.web.browser.killing import killable
 from tests.web.browser.labelling import answers_in, somebody
 from tests.web.served import begin, in_thread, write_data
 
@@ -51,23 +50,6 @@ def test_undo_needs_no_connection(tmp_path, chromium) -> None:
         ann.given, ann.before = [], None
         assert ann.answer("same")["question"] == first["question"]
         assert ann.answer("unsure")["question"] == second["question"]
-        ann.wait_until_saved()
-    check(data, ann.given)
-
-
-def test_the_server_is_killed_and_starts_again(tmp_path, chromium) -> None:
-    """The page is not touched: it goes on by itself, with the answer given in between."""
-    data = write_data(tmp_path)
-    begin(data, method="everything")
-    with killable(data) as server, somebody(chromium, server.link, data) as ann:
-        ann.answer()
-        ann.next()
-        server.kill()
-        ann.answer()
-        ann.page.get_by_text("waiting for the connection").wait_for()
-        server.start_again()
-        ann.wait_until_saved()
-        ann.answer()
         ann.wait_until_saved()
     check(data, ann.given)
 

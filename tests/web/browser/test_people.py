@@ -9,7 +9,7 @@ import pytest
 from samecluster.web.people import People, Person, links_file
 from tests.web.browser.killing import killable
 from tests.web.browser.labelling import Somebody, answers_in, somebody
-from tests.web.served import begin, in_thread, write_data
+from tests.web.served import begin, write_data
 
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
 N_PEOPLE = 8
@@ -77,34 +77,32 @@ def pair_of(question: str) -> str:
     return ":".join(sorted(question.split(":")))
 
 
-def test_eight_people_and_one_leaves_in_the_middle(data, chromium) -> None:
-    """Nobody sees a question of somebody else; that of the one who left is asked again."""
-    with in_thread(data) as served, eight(chromium, served.base, data) as people:
+def test_eight_people_one_who_leaves_and_a_server_that_is_killed(data, chromium) -> None:
+    """Nobody is asked what somebody else is asked, and the question of the one who leaves is asked
+    again. When the server is killed, pages recover by themselves; leases end with it, so that a
+    question may then reach two people, but no answer is lost or taken twice."""
+    with killable(data) as server, eight(chromium, server.base, data) as people:
         label(list(people.values()), n_answers=N_PEOPLE)
-        leaver = people["person 0"]
-        left = leaver.next()["question"]
-        leaver.wait_until_saved()
-        leaver.page.close()
+        left = leave(people["person 0"])
         others = [one for name, one in people.items() if name != "person 0"]
+        label(others, n_answers=2 * N_PEOPLE)
+        asked = [question for one in people.values() for question, _ in one.given]
+        assert len(asked) == len(set(asked)), "two people were asked the same"
+        assert left in asked, "the question of the one who left was lost"
+        for _ in range(KILLS):
+            server.kill()
+            server.start_again()
+            label(others, n_answers=N_PEOPLE)
         label(others)
         for one in others:
             one.wait_until_saved()
         check(data, people)
-        asked = [question for one in people.values() for question, _ in one.given]
-        assert len(asked) == len(set(asked)), "two people were asked the same"
-        assert left in asked, "the question of the one who left was lost"
-
-
-def test_the_server_is_killed_under_eight_people(data, chromium) -> None:
-    """Pages recover by themselves. A question may reach two people, as leases end with the server,
-    but no answer is lost or taken twice."""
-    with killable(data) as server, eight(chromium, server.base, data) as people:
-        for _ in range(KILLS):
-            label(list(people.values()), n_answers=N_PEOPLE)
-            server.kill()
-            server.start_again()
-        label(list(people.values()))
-        for one in people.values():
-            one.wait_until_saved()
-        check(data, people)
     print(f"{len(answers_in(data))} answers of {N_PEOPLE} people, {KILLS} kills, 0 lost, 0 doubled")
+
+
+def leave(person: Somebody) -> str:
+    """Close the window with a question in it."""
+    question = str(person.next()["question"])
+    person.wait_until_saved()
+    person.page.close()
+    return question

@@ -85,11 +85,18 @@ class App extends EventTarget {
   // Replies and events may overtake each other; what is older than what is shown is passed over.
   #take(progress) {
     if (progress.sequence < (this.progress?.sequence ?? 0)) return;
+    const hasNewClusters = progress.n_clusters !== this.progress?.n_clusters;
     this.progress = progress;
+    if (hasNewClusters) this.#refreshSession();
     this.dispatchEvent(new Event("progress"));
     this.#drawPlaces();
     // What others did may have opened new questions, or ended them.
     if (!this.desk.current) this.desk.refresh();
+  }
+
+  // Which views there are depends on how many clusters are known.
+  async #refreshSession() {
+    this.session = await get("session").catch(() => this.session);
   }
 
   #listen() {

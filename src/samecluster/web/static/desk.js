@@ -24,6 +24,8 @@ export class Desk extends EventTarget {
   #answered = new Set();
   #again = false;
   #timer = null;
+  #isOpen = false;
+  #resting = null;
 
   constructor(outbox, leaseSeconds) {
     super();
@@ -46,6 +48,7 @@ export class Desk extends EventTarget {
 
   // Fetches what comes next. Calls that come while one is under way are one call after it.
   refresh() {
+    if (!this.#isOpen) return Promise.resolve();
     if (this.#fetching) {
       this.#again = true;
       return this.#fetching;
@@ -61,11 +64,22 @@ export class Desk extends EventTarget {
     return this.#fetching;
   }
 
-  // Makes room for questions that somebody has just asked for; the one in front comes again later.
-  setAside() {
+  // Somebody comes back to answer. Gives the ids of the questions that are there then.
+  async resume() {
+    await this.#resting;
+    this.#isOpen = true;
+    if (!this.current) await this.refresh();
+    return [this.current, ...this.#ahead].filter(Boolean).map(({ id }) => id);
+  }
+
+  // Somebody looks at other things, or answers in another way: others may have the questions.
+  pause() {
+    this.#isOpen = false;
     this.current = null;
     this.#ahead = [];
-    return this.refresh();
+    this.empty = "";
+    this.#resting = post("release").catch(() => {});
+    return this.#resting;
   }
 
   // Takes the last answer back. One that never left this browser is simply withdrawn; one that may
@@ -86,6 +100,7 @@ export class Desk extends EventTarget {
   }
 
   #putInFront(question) {
+    this.#isOpen = true;
     this.#answered.delete(question.id);
     const others = [this.current, ...this.#ahead].filter((one) => one && one.id !== question.id);
     this.#ahead = others;
@@ -117,6 +132,7 @@ export class Desk extends EventTarget {
   }
 
   #receive({ questions, ended, waiting }) {
+    if (!this.#isOpen) return;
     const open = questions.filter(({ id }) => !this.#answered.has(id) && id !== this.current?.id);
     this.ended = ended;
     if (this.current) {

@@ -67,6 +67,7 @@ async function drawChoices(card, app) {
     );
     return;
   }
+  card.replaceChildren(element("h2", { id: "next" }, "What now?"));
   const { choices } = await get("choices").catch(() => ({ choices: [] }));
   card.replaceChildren(
     element("h2", { id: "next" }, "What now?"),

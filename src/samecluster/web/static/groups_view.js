@@ -9,6 +9,7 @@ import { clusterName, progressLine } from "./words.js";
 
 export function groupsView(place, app, signal) {
   const view = new GroupsView(place, app, signal);
+  signal.addEventListener("abort", () => app.desk.pause());
   app.outbox.addEventListener("sent", ({ detail }) => view.placed(detail), { signal });
   return view.fetch();
 }
@@ -25,6 +26,7 @@ class GroupsView {
 
   async fetch() {
     try {
+      await this.#app.desk.pause();
       const { item, groups } = await get("groups");
       if (!this.#signal.aborted) this.#draw(item, groups);
     } catch (error) {

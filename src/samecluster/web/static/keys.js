@@ -16,7 +16,13 @@ export const ACTIONS = {
 
 // Left to the browser, or to moving about with the keyboard.
 const RESERVED = new Set(["Tab", "Enter", " ", "Escape", "Shift", "Control", "Alt", "Meta"]);
-const SIGNS = { Backspace: "⌫", ArrowLeft: "←", ArrowRight: "→", ArrowUp: "↑", ArrowDown: "↓" };
+const SIGNS = new Map([
+  ["Backspace", "⌫"],
+  ["ArrowLeft", "←"],
+  ["ArrowRight", "→"],
+  ["ArrowUp", "↑"],
+  ["ArrowDown", "↓"],
+]);
 const LONGEST = 12;
 
 export class Keys extends EventTarget {
@@ -94,7 +100,7 @@ export class Keys extends EventTarget {
 }
 
 export function signOf(key) {
-  return SIGNS[key] ?? (key.length === 1 ? key.toUpperCase() : key);
+  return SIGNS.get(key) ?? (key.length === 1 ? key.toUpperCase() : key);
 }
 
 function normal(key) {

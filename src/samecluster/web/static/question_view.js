@@ -30,8 +30,9 @@ export function questionView(place, app, signal) {
   app.addEventListener("progress", () => view.drawProgress(), { signal });
   app.keys.addEventListener("change", () => view.drawBar(), { signal });
   app.keys.bind(view.reactions, signal);
+  signal.addEventListener("abort", () => app.desk.pause());
   view.draw();
-  if (!app.desk.current) app.desk.refresh();
+  app.desk.resume();
 }
 
 class QuestionView {
@@ -41,6 +42,7 @@ class QuestionView {
   #about = element("p", { class: "about" });
   #pair = element("div", { class: "pair", tabindex: "0", role: "group" });
   #others = element("div", { class: "others-place" });
+  #otherWay = element("a", { href: "#/groups", class: "other-way" }, "Choose a cluster instead");
   #effects = element("div", { class: "effects", role: "status" });
   #said = element("p", { class: "said" });
   #bar = element("div", { class: "bar", role: "group", "aria-label": "Your answer" });
@@ -56,7 +58,7 @@ class QuestionView {
     this.#asking = element(
       "section",
       { class: "question", "aria-labelledby": "asked" },
-      element("div", { class: "asked" }, this.#heading, this.#about, this.#otherWay()),
+      element("div", { class: "asked" }, this.#heading, this.#about, this.#otherWay),
       this.#pair,
       this.#others,
       this.#effects,
@@ -104,6 +106,7 @@ class QuestionView {
     const { id, item, comparator } = question;
     Object.assign(this.#asking.dataset, { question: id, item: item.key, comparator: comparator.key });
     this.#about.textContent = about(question);
+    this.#otherWay.hidden = !this.#app.session.which_group;
     this.#pair.replaceChildren(...pair(question));
     this.#pair.scrollTop = 0;
     this.#others.replaceChildren(...[others(question)].filter(Boolean));
@@ -141,11 +144,6 @@ class QuestionView {
       ),
     );
     this.#app.say(`${heading}. ${text}`);
-  }
-
-  #otherWay() {
-    if (!this.#app.session.which_group) return null;
-    return element("a", { href: "#/groups", class: "other-way" }, "Choose a cluster instead");
   }
 
   #reactions() {

@@ -11,13 +11,13 @@ export async function wantQuestions(app, { heading, intro, ask: send, none }) {
   ]);
   if (done !== "go") return;
   try {
-    const { questions, ids = [] } = await send();
+    const { questions, ids } = await send();
     if (!questions) {
       app.notify(none);
       return;
     }
-    ids.forEach((id) => app.wanted.add(id));
-    await app.desk.setAside();
+    const first = await app.desk.resume();
+    (ids ?? first.slice(0, questions)).forEach((id) => app.wanted.add(id));
     app.go("");
   } catch (error) {
     app.notify(error.message);
