@@ -156,7 +156,7 @@ def test_the_bundled_example_needs_nothing_but_a_folder(tmp_path, monkeypatch) -
     assert table.stat().st_mtime_ns == before
     image = pytest.importorskip("PIL.Image")
     with image.open(tmp_path / "digits" / "images" / "0007.png") as picture:
-        assert (picture.size, picture.mode) == ((64, 64), "L")
+        assert (picture.size, picture.mode) == ((8, 8), "L")
 
 
 def test_serve_digits_asks_with_pictures(tmp_path) -> None:

@@ -19,7 +19,6 @@ from samecluster.errors import InvalidInputError
 __all__ = ["NAME", "gray_png", "write_digits"]
 
 NAME = "digits"
-_ENLARGED = 8
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _EIGHT_BIT_GRAY = bytes([8, 0, 0, 0, 0])
 
@@ -38,8 +37,8 @@ def write_digits(folder: Path) -> Path:
     try:
         (folder / "images").mkdir(parents=True, exist_ok=True)
         for number, scan in enumerate(scans):
-            dark_on_light = np.kron(255 - 15 * scan, np.ones((_ENLARGED, _ENLARGED), np.uint8))
-            (folder / "images" / f"{number:04}.png").write_bytes(gray_png(dark_on_light))
+            dark_on_light = gray_png(255 - 15 * scan)
+            (folder / "images" / f"{number:04}.png").write_bytes(dark_on_light)
         _write_table(table, scans)
     except OSError as error:
         raise InvalidInputError(

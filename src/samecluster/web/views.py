@@ -91,7 +91,8 @@ class Views:
         inside[list(without)] = False
         rows = np.flatnonzero(inside & (how == How.ASKED))
         if len(rows) < _CONTEXT:
-            rows = np.flatnonzero(inside & (how >= min(How.INFERRED, how[inside].max(initial=0))))
+            # Predicted members may be wrong, and would mislead.
+            rows = np.flatnonzero(inside & (how > How.PREDICTED))
         points = summary.recovery.points
         gaps = np.sum((points[rows] - points[row]) ** 2, axis=1)
         nearest = rows[np.lexsort((gaps, -how[rows]))[:_CONTEXT]]
@@ -99,12 +100,13 @@ class Views:
 
     def groups(self, row: int | None, summary: Summary) -> dict[str, Any]:
         """The groups that an item can be put into."""
+        itself = [] if row is None else [row]
         found = [
             {
                 "number": number,
                 "name": summary.names.get(number),
                 "members": self.members_like(
-                    number, self.row(anchor) if row is None else row, summary, without=[]
+                    number, self.row(anchor) if row is None else row, summary, without=itself
                 ),
             }
             for number, anchor in sorted(summary.anchors.items())
