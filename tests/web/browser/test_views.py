@@ -105,7 +105,7 @@ def test_trouble_is_listed_and_a_remedy_is_seen_before_it_is_chosen(ada, data) -
 
 def test_choosing_a_cluster_settles_questions(ada, data) -> None:
     before = len(answers_in(data))
-    ada.page.get_by_role("link", name="Choose a cluster instead").click()
+    ada.page.get_by_role("link", name="Choose a cluster").click()
     ada.page.locator(".group").first.wait_for()
     placed = ada.page.locator(".groups .about").first.inner_text()
     ada.page.keyboard.press("1")
@@ -113,7 +113,7 @@ def test_choosing_a_cluster_settles_questions(ada, data) -> None:
     settled = answers_in(data)[before:]
     assert settled
     assert all(placed in said.items for said in settled)
-    ada.page.get_by_role("link", name="Compare two instead").click()
+    ada.page.get_by_role("link", name="Compare two").click()
     ada.before = None
     assert "question" in ada.next()
 

@@ -96,7 +96,7 @@ class ClusterView {
       "aria-label": `Choose ${item.title}`,
       on: { change: () => this.#choose(item.key, box.checked, split) },
     });
-    const sure = probability == null ? "" : `, ${Math.round(100 * probability)} % sure`;
+    const sure = how !== "predicted" || probability == null ? "" : `, ${Math.round(100 * probability)} % sure`;
     return element(
       "li",
       { class: "member" },

@@ -3,9 +3,11 @@
 import { get } from "./api.js";
 import { button, count, element } from "./elements.js";
 import { howBar } from "./how_bar.js";
-import { line, picture, small } from "./items.js";
+import { picture, small } from "./items.js";
 import { swatch } from "./palette.js";
 import { clusterName, progressLine } from "./words.js";
+
+const SHOWN = 4;
 
 export function groupsView(place, app, signal) {
   const view = new GroupsView(place, app, signal);
@@ -60,7 +62,7 @@ class GroupsView {
           { class: "asked" },
           element("h1", { tabindex: "-1" }, "Which cluster?"),
           element("p", { class: "about" }, item.title),
-          element("a", { href: "#/", class: "other-way" }, "Compare two instead"),
+          element("a", { href: "#/", class: "other-way" }, "Compare two"),
         ),
         element("div", { class: "placing" }, whole(item)),
         element(
@@ -79,7 +81,7 @@ class GroupsView {
     return button(
       [
         element("span", { class: "group-head" }, place <= 9 && element("kbd", {}, String(place)), swatch(group.number), clusterName(group)),
-        element("span", { class: "group-members" }, group.members.slice(0, 4).map(small)),
+        element("span", { class: "group-members" }, group.members.slice(0, SHOWN).map(small)),
       ],
       () => this.#choose(group.number),
       { class: "group" },
@@ -100,12 +102,17 @@ class GroupsView {
   }
 }
 
+function cell({ column, text }) {
+  return element("div", {}, element("dt", {}, column), element("dd", {}, text || "blank"));
+}
+
 function whole(item) {
   return element(
     "div",
     { class: "whole" },
     item.image && element("div", { class: "frame" }, picture(item)),
-    item.text != null && element("p", { class: "text" }, item.text),
-    item.cells.length > 0 && element("p", { class: "about" }, line(item)),
+    item.text != null && element("p", { class: "text", tabindex: "0" }, item.text),
+    item.cells.length > 0 &&
+      element("dl", { class: "cells", tabindex: "0", role: "group", "aria-label": item.title }, item.cells.map(cell)),
   );
 }

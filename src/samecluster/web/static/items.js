@@ -4,7 +4,7 @@ import { element, styled } from "./elements.js";
 
 const IMAGES = "/api/v1/images/";
 const SMALL_PICTURE = 64;
-const LARGEST_PIXEL = 22;
+const LARGEST_PIXEL = 26;
 const LINE_CELLS = 4;
 const MORE = "More of its cluster";
 
@@ -151,9 +151,9 @@ function row(left, question, context, differs) {
     element(
       "th",
       { scope: "row" },
+      isMarked && element("span", { class: "mark", title: "differs", "aria-hidden": "true" }, "≠"),
       left.column,
-      isMarked && element("span", { class: "mark", title: "differs" }, "≠"),
-      isMarked && element("span", { class: "unseen" }, "differs"),
+      isMarked && element("span", { class: "unseen" }, " differs"),
     ),
     [left, right].map((cell) => element("td", { class: cell?.text ? "one" : "one blank" }, told(cell))),
     element("td", { class: "among" }, among(left, right)),

@@ -42,7 +42,7 @@ class QuestionView {
   #about = element("p", { class: "about" });
   #pair = element("div", { class: "pair", tabindex: "0", role: "group" });
   #others = element("div", { class: "others-place" });
-  #otherWay = element("a", { href: "#/groups", class: "other-way" }, "Choose a cluster instead");
+  #otherWay = element("a", { href: "#/groups", class: "other-way" }, "Choose a cluster");
   #effects = element("div", { class: "effects", role: "status" });
   #said = element("p", { class: "said" });
   #bar = element("div", { class: "bar", role: "group", "aria-label": "Your answer" });
