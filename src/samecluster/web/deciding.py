@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ from samecluster.sessions.session import Session
 from samecluster.sessions.trouble import Effect, Remedy, Trouble
 from samecluster.web.desk import Call, Desk, Handler
 from samecluster.web.refusal import Refusal
+from samecluster.web.twin import on_a_twin
 from samecluster.workbench.choices import choices
 
 __all__ = ["OPERATIONS"]
@@ -44,10 +46,8 @@ async def _split(desk: Desk, call: Call) -> Any:
 
 
 async def _preview(desk: Desk, call: Call) -> Any:
-    return _effect(
-        await desk.board.call(
-            lambda session: session.preview_answer(call["question"], call["verdict"])
-        )
+    return await _tried_out(
+        desk, lambda session: session.preview_answer(call["question"], call["verdict"])
     )
 
 
@@ -57,9 +57,7 @@ async def _trouble(desk: Desk, _: Call) -> Any:
 
 
 async def _preview_remedy(desk: Desk, call: Call) -> Any:
-    return _effect(
-        await desk.board.call(lambda session: session.preview(_remedy(session, call["id"])))
-    )
+    return await _tried_out(desk, lambda session: session.preview(_remedy(session, call["id"])))
 
 
 async def _apply_remedy(desk: Desk, call: Call) -> Any:
@@ -97,7 +95,8 @@ async def _change(desk: Desk, work: Callable[[Session], None]) -> Any:
     return {"progress": desk.board.summary.progress}
 
 
-def _effect(effect: Effect) -> dict[str, Any]:
+async def _tried_out(desk: Desk, look: Callable[[Session], Effect]) -> Any:
+    effect = await asyncio.to_thread(on_a_twin, desk.opened, look)
     return {
         "text": str(effect),
         "undecided": effect.undecided,
