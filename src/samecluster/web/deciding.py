@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from samecluster.errors import ProtocolError
+from samecluster.sessions.asking import SessionQuestion
 from samecluster.sessions.events import body_text
 from samecluster.sessions.session import Session
 from samecluster.sessions.trouble import Effect, Remedy, Trouble
@@ -27,7 +28,7 @@ async def _name(desk: Desk, call: Call) -> Any:
 
 async def _doubt(desk: Desk, call: Call) -> Any:
     asked = await desk.board.call(lambda session: session.doubt(call["item"], call.who))
-    return {"questions": len(asked)}
+    return _asked(asked)
 
 
 async def _merge(desk: Desk, call: Call) -> Any:
@@ -35,14 +36,14 @@ async def _merge(desk: Desk, call: Call) -> Any:
     if one == two:
         raise Refusal(422, f"two different clusters can be merged, got {one} twice")
     asked = await desk.board.call(lambda session: session.merge(one, two, call.who))
-    return {"questions": 0 if asked is None else 1}
+    return _asked([] if asked is None else [asked])
 
 
 async def _split(desk: Desk, call: Call) -> Any:
     asked = await desk.board.call(
         lambda session: session.split(call["cluster"], call["items"], call.who)
     )
-    return {"questions": len(asked)}
+    return _asked(asked)
 
 
 async def _preview(desk: Desk, call: Call) -> Any:
@@ -103,6 +104,10 @@ async def _tried_out(desk: Desk, look: Callable[[Session], Effect]) -> Any:
         "decided": effect.decided,
         "changed": effect.changed,
     }
+
+
+def _asked(questions: list[SessionQuestion]) -> dict[str, Any]:
+    return {"questions": len(questions), "ids": [one.id for one in questions]}
 
 
 def _as_json(trouble: Trouble) -> dict[str, Any]:
