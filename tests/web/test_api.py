@@ -216,8 +216,10 @@ def test_disagreement_asks_before_it_changes_anything(data) -> None:
         owner.progress()
         clusters = owner.get("clusters")["clusters"]
         one, two = clusters[0]["number"], clusters[1]["number"]
-        assert owner.post("merge", clusters=[one, two])["questions"] == 1
+        merging = owner.post("merge", clusters=[one, two])
+        assert merging["questions"] == 1
         (question,) = owner.next()
+        assert merging["ids"] == [question["id"]]
         effect = owner.post("preview", question=question["id"], verdict="same")
         assert effect["text"]
         owner.answer(question, "different")

@@ -70,11 +70,13 @@ def test_invitations_survive_a_restart_and_stay_out_of_the_session(tmp_path) -> 
         link = ann.client.headers["authorization"].removeprefix("Bearer ")
         (question,) = ann.next()
         ann.answer(question, "different")
+        identity = ann.get("session")["id"]
         address = People(links_file(data.session)).address
         assert address == served.base
     with in_thread(data) as served:
         again = served.client(link).get("/api/v1/session")
         assert again.json()["who"] == "Ann"
+        assert again.json()["id"] == identity
         people = {one["who"]: one for one in served.owner().get("people")["people"]}
         assert people["Ann"]["n_answers"] == 1
         assert people["Ann"]["role"] == "annotator"

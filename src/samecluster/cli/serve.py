@@ -75,7 +75,7 @@ def serve(
 
     Every answer is safe once it is given: stop at any moment (Ctrl-C), and the same command goes
     on. `samecluster invite` makes personal links for others. DATA may be the word digits: 1,797
-    pictures of handwritten digits to try it with.
+    pictures of handwritten digits to try it with, and 100 questions about them.
 
     Exit code 130 after Ctrl-C, 2 if the data or an option cannot be used.
 
@@ -135,6 +135,22 @@ def invite(
 
 
 def _serve(console: Console, request: Request, place: Place, manner: Manner, browser: bool) -> None:
+    from samecluster.workbench.opening import session_path
+
+    # The signal is raised again once the server has stopped.
+    with contextlib.suppress(KeyboardInterrupt):
+        _serve_until_stopped(console, request, place, manner, browser)
+    console.print()
+    console.print("Stopped. All answers are kept.", markup=False)
+    console.print(f"Go on: {_again(request)}", markup=False)
+    results = f"samecluster export {shlex.quote(str(session_path(request)))} -o labels.csv"
+    console.print(f"Results: {results}", markup=False)
+    raise typer.Exit(_INTERRUPTED)
+
+
+def _serve_until_stopped(
+    console: Console, request: Request, place: Place, manner: Manner, browser: bool
+) -> None:
     from samecluster.web.serving import Serving
     from samecluster.workbench.opening import open_session
 
@@ -150,25 +166,21 @@ def _serve(console: Console, request: Request, place: Place, manner: Manner, bro
         console.print("Stop with Ctrl-C; nothing is lost.", markup=False)
         if browser and console.is_terminal:
             _open(serving.link, opened.path)
-        # The signal is raised again once the server has stopped.
-        with contextlib.suppress(KeyboardInterrupt):
-            serving.run()
-    console.print()
-    console.print("Stopped. All answers are kept.", markup=False)
-    console.print(f"Go on: {_again(request)}", markup=False)
-    results = f"samecluster export {shlex.quote(str(opened.path))} -o labels.csv"
-    console.print(f"Results: {results}", markup=False)
-    raise typer.Exit(_INTERRUPTED)
+        serving.run()
 
 
 def _with_example(request: Request, image_column: str | None) -> tuple[Request, str | None]:
     """The request itself, or one for the bundled example if that is what its data names."""
-    from samecluster.web.example import NAME, write_digits
+    from samecluster.web.example import NAME, QUESTIONS, write_digits
+    from samecluster.workbench.opening import session_path
 
     if request.data != NAME or Path(request.data).is_file():
         return request, image_column
-    data = write_digits(Path(NAME))
-    return replace(request, data=str(data), id_column="id", ignore=["image"], scale=False), "image"
+    data = str(write_digits(Path(NAME)))
+    request = replace(request, data=data, id_column="id", ignore=["image"], scale=False)
+    if request.max_questions is None and not session_path(request).exists():
+        request = replace(request, max_questions=str(QUESTIONS))
+    return request, "image"
 
 
 def _open(link: str, session: Path) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -98,10 +98,13 @@ async def _body(request: Request) -> bytes:
     if told.isascii() and told.isdigit() and int(told) > LARGEST_BODY:
         raise _too_large()
     data = bytearray()
-    async for piece in request.stream():
-        data += piece
-        if len(data) > LARGEST_BODY:
-            raise _too_large()
+    try:
+        async for piece in request.stream():
+            data += piece
+            if len(data) > LARGEST_BODY:
+                raise _too_large()
+    except ClientDisconnect:
+        raise Refusal(400, "the body ended early") from None
     return bytes(data)
 
 

@@ -28,7 +28,9 @@ __all__ = ["Board", "Urgency"]
 T = TypeVar("T")
 
 _OVERDUE = 1.0
-"""Seconds after which a summary is made although calls are waiting."""
+"""Seconds after which a summary is made although calls are waiting; more if it takes long."""
+_SHARE = 10
+"""Of so many seconds one goes into summaries while calls are waiting."""
 _PATIENCE = 5.0
 """Seconds that closing waits for a thought to end; answers are safe either way."""
 
@@ -65,7 +67,7 @@ class Board:
         self._watchers: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
         self._watching = threading.Lock()
         self._tried = self._version = -1
-        self._published_at = time.monotonic()
+        self._due_at = 0.0
         self.closing = False
         self.summary = Summary.blank(session)
         self._thread = threading.Thread(target=self._work, name="session", daemon=True)
@@ -126,7 +128,7 @@ class Board:
                 self._session.close()
                 return
             self._do(call)
-            if self._is_behind() and time.monotonic() - self._published_at > _OVERDUE:
+            if self._is_behind() and time.monotonic() > self._due_at:
                 self._catch_up()
 
     def _do(self, call: _Call) -> None:
@@ -144,7 +146,7 @@ class Board:
         """Think, and tell what is known now; in between somebody may have come."""
         try:
             self._session.prepare()
-            if self._line.empty() or time.monotonic() - self._published_at > _OVERDUE:
+            if self._line.empty() or time.monotonic() > self._due_at:
                 self._publish()
         except Exception:
             # Whoever asks next hears of it; nobody waits for this.
@@ -153,9 +155,11 @@ class Board:
 
     def _publish(self) -> None:
         self._version += 1
+        start = time.monotonic()
         self.summary = Summary.of(self._session, self._version)
         self._tried = self.summary.sequence
-        self._published_at = time.monotonic()
+        end = time.monotonic()
+        self._due_at = end + max(_OVERDUE, _SHARE * (end - start))
         self._wake()
 
     def _wake(self) -> None:

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 from collections.abc import Callable
 from typing import Any
 
 from samecluster.errors import ProtocolError
+from samecluster.sessions.asking import SessionQuestion
 from samecluster.sessions.events import body_text
 from samecluster.sessions.session import Session
 from samecluster.sessions.trouble import Effect, Remedy, Trouble
 from samecluster.web.desk import Call, Desk, Handler
 from samecluster.web.refusal import Refusal
+from samecluster.web.twin import on_a_twin
 from samecluster.workbench.choices import choices
 
 __all__ = ["OPERATIONS"]
@@ -25,7 +28,7 @@ async def _name(desk: Desk, call: Call) -> Any:
 
 async def _doubt(desk: Desk, call: Call) -> Any:
     asked = await desk.board.call(lambda session: session.doubt(call["item"], call.who))
-    return {"questions": len(asked)}
+    return _asked(asked)
 
 
 async def _merge(desk: Desk, call: Call) -> Any:
@@ -33,21 +36,19 @@ async def _merge(desk: Desk, call: Call) -> Any:
     if one == two:
         raise Refusal(422, f"two different clusters can be merged, got {one} twice")
     asked = await desk.board.call(lambda session: session.merge(one, two, call.who))
-    return {"questions": 0 if asked is None else 1}
+    return _asked([] if asked is None else [asked])
 
 
 async def _split(desk: Desk, call: Call) -> Any:
     asked = await desk.board.call(
         lambda session: session.split(call["cluster"], call["items"], call.who)
     )
-    return {"questions": len(asked)}
+    return _asked(asked)
 
 
 async def _preview(desk: Desk, call: Call) -> Any:
-    return _effect(
-        await desk.board.call(
-            lambda session: session.preview_answer(call["question"], call["verdict"])
-        )
+    return await _tried_out(
+        desk, lambda session: session.preview_answer(call["question"], call["verdict"])
     )
 
 
@@ -57,9 +58,7 @@ async def _trouble(desk: Desk, _: Call) -> Any:
 
 
 async def _preview_remedy(desk: Desk, call: Call) -> Any:
-    return _effect(
-        await desk.board.call(lambda session: session.preview(_remedy(session, call["id"])))
-    )
+    return await _tried_out(desk, lambda session: session.preview(_remedy(session, call["id"])))
 
 
 async def _apply_remedy(desk: Desk, call: Call) -> Any:
@@ -97,13 +96,18 @@ async def _change(desk: Desk, work: Callable[[Session], None]) -> Any:
     return {"progress": desk.board.summary.progress}
 
 
-def _effect(effect: Effect) -> dict[str, Any]:
+async def _tried_out(desk: Desk, look: Callable[[Session], Effect]) -> Any:
+    effect = await asyncio.to_thread(on_a_twin, desk.opened, look)
     return {
         "text": str(effect),
         "undecided": effect.undecided,
         "decided": effect.decided,
         "changed": effect.changed,
     }
+
+
+def _asked(questions: list[SessionQuestion]) -> dict[str, Any]:
+    return {"questions": len(questions), "ids": [one.id for one in questions]}
 
 
 def _as_json(trouble: Trouble) -> dict[str, Any]:

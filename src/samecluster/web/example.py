@@ -16,9 +16,11 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
 
-__all__ = ["NAME", "gray_png", "write_digits"]
+__all__ = ["NAME", "QUESTIONS", "gray_png", "write_digits"]
 
 NAME = "digits"
+QUESTIONS = 100
+"""Enough for about 1 % wrong labels, and some minutes for a person; who likes it can go on."""
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _EIGHT_BIT_GRAY = bytes([8, 0, 0, 0, 0])
 

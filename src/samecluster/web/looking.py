@@ -19,6 +19,7 @@ from samecluster.web import downloads
 from samecluster.web.description import FILE
 from samecluster.web.desk import Call, Desk, Handler
 from samecluster.web.live import stream
+from samecluster.web.people import place_of
 from samecluster.web.reasons import why
 from samecluster.web.refusal import Refusal
 
@@ -32,6 +33,7 @@ async def _session(desk: Desk, call: Call) -> Any:
     now = datetime.now(UTC)
     here = sum((now - seen).total_seconds() < _HERE for seen in desk.seen.values())
     return {
+        "id": place_of(desk.opened.path),
         "title": desk.opened.table.source,
         "who": call.who,
         "role": call.person.role,

@@ -90,12 +90,16 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
+        # The page's own files may be kept if they are asked after; data may not.
+        is_file = not scope["path"].startswith(("/api/", "/join"))
+        kept = "no-cache" if is_file else "no-store"
+
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
-                headers.setdefault("cache-control", "no-store")
+                headers.setdefault("cache-control", kept)
             await send(message)
 
         try:

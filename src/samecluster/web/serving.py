@@ -120,13 +120,17 @@ class Serving:
         owner = Person(manner.who, "owner")
         if manner.token is not None:
             people.accept(manner.token, owner)
-        self._listening = bind(place, people.address)
-        address = place.address(self._listening.getsockname()[1])
-        secret = manner.token or people.invite(owner, start=True)
-        people.set_address(address)
-        self.link = f"{address}/join?token={secret}"
         self._desk = _desk(opened, data, people, manner)
-        self._server = _server(self._desk, place, opened.path)
+        try:
+            self._server = _server(self._desk, place, opened.path)
+            self._listening = bind(place, people.address)
+        except BaseException:
+            self._desk.board.close()
+            raise
+        address = place.address(self._listening.getsockname()[1])
+        people.set_address(address)
+        secret = manner.token or people.invite(owner, start=True)
+        self.link = f"{address}/join?token={secret}"
 
     def run(self) -> None:
         """Answer until `stop` or Ctrl-C, then close the session.
