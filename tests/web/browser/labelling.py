@@ -50,9 +50,7 @@ class Somebody:
 
     def next(self) -> dict[str, Any]:
         """The next question as the page shows it, or how it ended."""
-        found: dict[str, Any] = self.page.wait_for_function(
-            _NEXT, arg=self.before
-        ).json_value()
+        found: dict[str, Any] = self.page.wait_for_function(_NEXT, arg=self.before).json_value()
         return found
 
     def look(self) -> dict[str, Any] | None:

@@ -147,7 +147,7 @@ def name_clusters(served, owner) -> None:
 def test_key_maps(tmp_path, chromium) -> None:
     data = write_data(tmp_path)
     actions = ["same", "different", "unsure", "undo", "flag", "help"]
-    short = ["<b>", "<script>", "\"onload=", "'><svg>", "${alert(1)}", "__proto__"]
+    short = ["<b>", "<script>", '"onload=', "'><svg>", "${alert(1)}", "__proto__"]
     maps: list[object] = [
         dict(zip(actions, PAYLOADS[start:], strict=False))
         for start in range(0, len(PAYLOADS), len(actions))

@@ -128,6 +128,7 @@ def test_a_question_fits_the_screen(size, chromium, served) -> None:
         )
         assert beyond == [size["width"], size["height"]]
         box = page.locator(".answers .unsure").bounding_box()
+        assert box is not None
         assert box["x"] + box["width"] <= size["width"]
         assert box["y"] + box["height"] <= size["height"]
 

@@ -1,4 +1,4 @@
-"""What can be done besides answering: names, reasons, doubt, merging, remedies, choosing, ending."""
+"""What can be done besides answering: names, reasons, doubt, merging, remedies and the end."""
 
 import re
 
@@ -14,10 +14,15 @@ def data(tmp_path):
 
 
 @pytest.fixture
-def ada(chromium, data):
+def served(data):
+    with in_thread(data, who="Ada") as running:
+        yield running
+
+
+@pytest.fixture
+def ada(chromium, served, data):
     """The owner, after some answers."""
-    with in_thread(data, who="Ada") as served, somebody(chromium, served.link, data) as person:
-        person.served = served
+    with somebody(chromium, served.link, data) as person:
         for _ in range(8):
             person.answer()
         person.next()
@@ -85,9 +90,9 @@ def test_split_asks_about_the_chosen(ada) -> None:
     assert name in ada.next().values()
 
 
-def test_trouble_is_listed_and_a_remedy_is_seen_before_it_is_chosen(ada, data) -> None:
+def test_trouble_is_listed_and_a_remedy_is_seen_before_it_is_chosen(ada, served, data) -> None:
     last = answers_in(data)[-1]
-    other = ada.served.invite("Bo")
+    other = served.invite("Bo")
     opposite = "different" if last.verdict.value == "same" else "same"
     other.answer({"id": ":".join(last.items)}, opposite)
     ada.page.locator(".badge", has_text="1").wait_for()
@@ -118,13 +123,13 @@ def test_choosing_a_cluster_settles_questions(ada, data) -> None:
     assert "question" in ada.next()
 
 
-def test_the_plot_follows_the_answers_of_others(ada, data) -> None:
+def test_the_plot_follows_the_answers_of_others(ada, served, data) -> None:
     """Somebody else answers; the numbers and the plot change without a touch."""
     ada.go("progress")
     ada.page.locator(".legend li").first.wait_for()
     before = ada.page.locator("canvas").evaluate("canvas => canvas.toDataURL()")
     asked = ada.page.locator(".how-legend").inner_text()
-    other = ada.served.invite("Bo")
+    other = served.invite("Bo")
     for _ in range(6):
         for question in other.next():
             other.answer(question, data.verdict(question))

@@ -49,7 +49,9 @@ def take_back_after_a_reload(ada, wrong) -> None:
     assert "You said" in ada.page.locator(".said").inner_text()
     ada.page.reload()
     again = ada.next()
-    assert again["question"] == wrong["question"], "undone questions come first, also after a reload"
+    assert again["question"] == wrong["question"], (
+        "undone questions come first, also after a reload"
+    )
     assert "You said" in ada.page.locator(".said").inner_text()
     ada.given.pop()
 
@@ -64,4 +66,3 @@ def check_the_end(ada) -> None:
     with ada.page.expect_download() as download:
         ada.page.get_by_text("Labels as CSV").click()
     assert len(download.value.path().read_text().splitlines()) == N + 1
-

@@ -64,7 +64,7 @@ class GroupsView {
           element("p", { class: "about" }, item.title),
           element("a", { href: "#/", class: "other-way" }, "Compare two"),
         ),
-        element("div", { class: "placing" }, whole(item)),
+        element("div", { class: "placing", tabindex: "0", role: "group", "aria-label": item.title }, whole(item)),
         element(
           "ul",
           { class: "group-list" },
@@ -111,8 +111,8 @@ function whole(item) {
     "div",
     { class: "whole" },
     item.image && element("div", { class: "frame" }, picture(item)),
-    item.text != null && element("p", { class: "text", tabindex: "0" }, item.text),
+    item.text != null && element("p", { class: "text" }, item.text),
     item.cells.length > 0 &&
-      element("dl", { class: "cells", tabindex: "0", role: "group", "aria-label": item.title }, item.cells.map(cell)),
+      element("dl", { class: "cells" }, item.cells.map(cell)),
   );
 }
