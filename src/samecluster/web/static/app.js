@@ -61,7 +61,9 @@ class App extends EventTarget {
     notice.textContent = text;
     notice.hidden = false;
     clearTimeout(this.#noticeTimer);
-    this.#noticeTimer = setTimeout(() => { notice.hidden = true; }, NOTICE);
+    this.#noticeTimer = setTimeout(() => {
+      notice.hidden = true;
+    }, NOTICE);
   }
 
   go(path) {
@@ -155,7 +157,8 @@ class App extends EventTarget {
           "a",
           { href: `#/${path}`, "aria-current": path === shown ? "page" : null },
           text,
-          path === "trouble" && this.progress?.n_trouble > 0 &&
+          path === "trouble" &&
+            this.progress?.n_trouble > 0 &&
             element("span", { class: "badge" }, String(this.progress.n_trouble)),
         ),
       );
@@ -181,16 +184,20 @@ class App extends EventTarget {
           return null;
         }
         this.#calm("No connection", "The page goes on by itself once the server is back.");
-        await new Promise((done) => { setTimeout(done, RETRY); });
+        await new Promise((done) => {
+          setTimeout(done, RETRY);
+        });
       }
     }
   }
 
   #calm(heading, text) {
     this.#left?.abort();
-    document.getElementById("place").replaceChildren(
-      element("section", { class: "calm" }, element("h1", {}, heading), element("p", {}, text)),
-    );
+    document
+      .getElementById("place")
+      .replaceChildren(
+        element("section", { class: "calm" }, element("h1", {}, heading), element("p", {}, text)),
+      );
   }
 }
 

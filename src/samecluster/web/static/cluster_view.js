@@ -5,7 +5,7 @@ import { button, count, element, number } from "./elements.js";
 import { line, picture } from "./items.js";
 import { swatch } from "./palette.js";
 import { renaming } from "./renaming.js";
-import { wantQuestions } from "./wanting.js";
+import { BEFORE, wantQuestions } from "./wanting.js";
 import { clusterName, HOW, sentence } from "./words.js";
 
 const PAGE = 50;
@@ -53,9 +53,17 @@ class ClusterView {
           element("h1", { tabindex: "-1" }, swatch(cluster.number), clusterName(cluster)),
           renaming(cluster, this.#app, () => this.fetch()),
         ),
-        element("p", { class: "lead" }, `${count(cluster.size, "item")}. Choose those that do not belong here to split them off.`),
+        element(
+          "p",
+          { class: "lead" },
+          `${count(cluster.size, "item")}. Choose those that do not belong here to split them off.`,
+        ),
         element("div", { class: "tools" }, this.#filter(), split),
-        element("ul", { class: "members" }, cluster.members.map((member) => this.#member(member, split))),
+        element(
+          "ul",
+          { class: "members" },
+          cluster.members.map((member) => this.#member(member, split)),
+        ),
         this.#pages(cluster),
       ),
     );
@@ -67,7 +75,9 @@ class ClusterView {
       "select",
       { id: "how", on: { change: () => this.#turn(0, select.value) } },
       element("option", { value: "" }, "All"),
-      kinds.map(([how, { name }]) => element("option", { value: how, selected: how === this.#how }, name)),
+      kinds.map(([how, { name }]) =>
+        element("option", { value: how, selected: how === this.#how }, name),
+      ),
     );
     return element("p", { class: "filter" }, element("label", { for: "how" }, "How known"), select);
   }
@@ -96,7 +106,8 @@ class ClusterView {
       "aria-label": `Choose ${item.title}`,
       on: { change: () => this.#choose(item.key, box.checked, split) },
     });
-    const sure = how !== "predicted" || probability == null ? "" : `, ${Math.round(100 * probability)} % sure`;
+    const sure =
+      how !== "predicted" || probability == null ? "" : `, ${Math.round(100 * probability)} % sure`;
     return element(
       "li",
       { class: "member" },
@@ -109,12 +120,21 @@ class ClusterView {
         element("p", { class: "member-line" }, line(item)),
         why,
       ),
-      element("span", { class: "member-how" }, element("span", { class: `key how-${how}` }), `${HOW[how].name}${sure}`),
+      element(
+        "span",
+        { class: "member-how" },
+        element("span", { class: `key how-${how}` }),
+        `${HOW[how].name}${sure}`,
+      ),
       element(
         "div",
         { class: "member-acts" },
-        button("Why is this here?", () => this.#why(item, why), { "aria-label": `Why is ${item.title} here?` }),
-        button("This is wrong", () => this.#doubt(item), { "aria-label": `${item.title} is in the wrong cluster` }),
+        button("Why is this here?", () => this.#why(item, why), {
+          "aria-label": `Why is ${item.title} here?`,
+        }),
+        button("This is wrong", () => this.#doubt(item), {
+          "aria-label": `${item.title} is in the wrong cluster`,
+        }),
       ),
     );
   }
@@ -130,14 +150,16 @@ class ClusterView {
       place.replaceChildren();
       return;
     }
-    const { text } = await get(`why?item=${encodeURIComponent(item.key)}`, 120).catch((error) => ({ text: error.message }));
+    const { text } = await get(`why?item=${encodeURIComponent(item.key)}`, 120).catch((error) => ({
+      text: error.message,
+    }));
     place.replaceChildren(element("p", {}, sentence(text)));
   }
 
   #doubt(item) {
     return wantQuestions(this.#app, {
       heading: `Is ${item.title} in the wrong cluster?`,
-      intro: "You are asked to compare it with members of this cluster, then of others. Nothing changes before you answer, and each question shows what an answer would do.",
+      intro: `You are asked to compare it with members of this cluster, then of others. ${BEFORE}`,
       ask: () => post("doubt", { item: item.key }),
       none: "You were asked about all pairs that could decide this. Take an answer back to change it.",
     });
@@ -147,7 +169,7 @@ class ClusterView {
     const items = [...this.#chosen];
     return wantQuestions(this.#app, {
       heading: `Split ${count(items.length, "item")} off ${clusterName(cluster)}?`,
-      intro: "You are asked to compare each of them with the first item of the cluster. Nothing changes before you answer, and each question shows what an answer would do.",
+      intro: `You are asked to compare each of them with the first item of the cluster. ${BEFORE}`,
       ask: () => post("split", { cluster: cluster.number, items }),
       none: "These cannot be split off: the cluster is named after this item.",
     });

@@ -134,7 +134,6 @@ export class Desk extends EventTarget {
   #receive({ questions, ended, waiting }) {
     if (!this.#isOpen) return;
     const open = questions.filter(({ id }) => !this.#answered.has(id) && id !== this.current?.id);
-    this.ended = ended;
     if (this.current) {
       this.#ahead = open;
       return;
@@ -143,7 +142,7 @@ export class Desk extends EventTarget {
     this.#ahead = rest;
     if (first) this.#show(first);
     else if (questions.length) this.#later(this.#outbox.entries().length ? WAIT : 0);
-    else if (ended) this.#nothing("ended");
+    else if (ended) this.#nothing("ended", ended);
     else {
       this.#nothing(waiting ? "others" : "");
       this.#later(WAIT_FOR_OTHERS);
@@ -161,10 +160,11 @@ export class Desk extends EventTarget {
     this.dispatchEvent(new Event("change"));
   }
 
-  #nothing(why) {
-    const news = this.empty !== why || this.current !== null;
+  #nothing(why, ended = "") {
+    const news = this.empty !== why || this.ended !== ended || this.current !== null;
     this.current = null;
     this.empty = why;
+    this.ended = ended;
     if (news) this.dispatchEvent(new Event("change"));
   }
 

@@ -1,7 +1,6 @@
-// Dialogs: a note for a flag, help with the keys, and what would change before it does.
+// Dialogs: a question to decide, a note for a flag, and what would change before it does.
 
-import { button, element } from "./elements.js";
-import { ACTIONS, signOf } from "./keys.js";
+import { element } from "./elements.js";
 
 const LONGEST_NOTE = 2000;
 
@@ -48,7 +47,11 @@ export async function askNote() {
     },
   });
   const content = [
-    element("p", {}, "The question counts as unsure, and your note goes to the owner of the session."),
+    element(
+      "p",
+      {},
+      "The question counts as unsure, and your note goes to the owner of the session.",
+    ),
     element("label", { for: "note" }, "What is wrong with it?"),
     note,
   ];
@@ -59,65 +62,25 @@ export async function askNote() {
   return done === "flag" ? note.value.trim() : null;
 }
 
-export async function showHelp(keys) {
-  const list = element("div", { class: "key-list" });
-  const on = element("input", {
-    type: "checkbox",
-    id: "keys-on",
-    checked: keys.on,
-    on: { change: () => { keys.on = on.checked; } },
-  });
-  const draw = () => {
-    list.replaceChildren(...Object.keys(ACTIONS).map((action) => keyLine(action, keys, draw)));
-    on.checked = keys.on;
-  };
-  draw();
-  await ask(
-    "Help",
-    [
-      element("p", {}, "You see two items. Say whether they belong to the same cluster; one key answers and moves on. Answers are kept at once, and the last one can always be taken back."),
-      element("p", {}, "Unsure is a good answer when you cannot tell: another pair is asked instead. Flag a question that cannot be answered as it stands."),
-      element("h3", {}, "Keys"),
-      list,
-      element("p", { class: "key-switch" }, on, element("label", { for: "keys-on" }, "Answer with single keys")),
-    ],
-    [button("Usual keys", () => { keys.reset(); draw(); }), choice("close", "Close", true)],
-  );
-}
-
-function keyLine(action, keys, draw) {
-  const { says } = ACTIONS[action];
-  const change = button("Change", () => {
-    change.textContent = "Press a key";
-    const take = (event) => {
-      if (["Shift", "Control", "Alt", "Meta"].includes(event.key)) return;
-      if (event.key !== "Escape" && event.key !== "Tab") event.preventDefault();
-      if (event.key === "Escape") event.preventDefault();
-      change.removeEventListener("keydown", take);
-      keys.change(action, event.key);
-      draw();
-    };
-    change.addEventListener("keydown", take);
-    change.addEventListener("blur", () => { change.textContent = "Change"; change.removeEventListener("keydown", take); });
-  }, { "aria-label": `Change the key for ${says}` });
-  return element(
-    "div",
-    { class: "key-line" },
-    element("kbd", {}, signOf(keys.of(action))),
-    element("span", {}, says),
-    change,
-  );
-}
-
 // What an action would do, fetched before anything changes; true if it is to be done.
 export async function confirmEffect(heading, intro, effect, does) {
   const told = element("p", { class: "effect", role: "status" }, "Working out what would change.");
   const go = choice("go", does, true);
   go.disabled = true;
   effect.then(
-    (text) => { told.textContent = text; go.disabled = false; go.focus(); },
-    (error) => { told.textContent = error.message; },
+    (text) => {
+      told.textContent = text;
+      go.disabled = false;
+      go.focus();
+    },
+    (error) => {
+      told.textContent = error.message;
+    },
   );
-  const done = await ask(heading, [element("p", {}, intro), told], [choice("cancel", "Cancel"), go]);
+  const done = await ask(
+    heading,
+    [element("p", {}, intro), told],
+    [choice("cancel", "Cancel"), go],
+  );
   return done === "go";
 }

@@ -54,7 +54,9 @@ function drawKnown(card, { progress }) {
     element(
       "ul",
       { class: "rests-on" },
-      [progress.audit?.text, ...progress.assumptions].filter(Boolean).map((text) => element("li", {}, sentence(text))),
+      [progress.audit?.text, ...progress.assumptions]
+        .filter(Boolean)
+        .map((text) => element("li", {}, sentence(text))),
     ),
   );
 }
@@ -63,7 +65,12 @@ async function drawChoices(card, app) {
   if (app.session.role !== "owner") {
     card.replaceChildren(
       element("h2", { id: "next" }, "What comes next"),
-      element("p", {}, "The owner of the session decides whether to ask more. You can close this page; if there are new questions, your link brings you back to them."),
+      element(
+        "p",
+        {},
+        "The owner of the session decides whether to ask more. You can close this page; if there " +
+          "are new questions, your link brings you back to them.",
+      ),
     );
     return;
   }
@@ -71,7 +78,11 @@ async function drawChoices(card, app) {
   const { choices } = await get("choices").catch(() => ({ choices: [] }));
   card.replaceChildren(
     element("h2", { id: "next" }, "What now?"),
-    element("ul", { class: "choices" }, choices.map((one) => element("li", {}, choiceButton(one, app)))),
+    element(
+      "ul",
+      { class: "choices" },
+      choices.map((one) => element("li", {}, choiceButton(one, app))),
+    ),
   );
 }
 

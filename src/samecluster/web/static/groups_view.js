@@ -21,6 +21,7 @@ class GroupsView {
   #place;
   #signal;
   #item = null;
+  #settled = 0;
 
   constructor(place, app, signal) {
     [this.#place, this.#app, this.#signal] = [place, app, signal];
@@ -39,7 +40,7 @@ class GroupsView {
   placed({ entry, reply }) {
     if (entry.path !== "placements") return;
     this.#app.say(`Settled ${count(reply.settled, "question")}.`);
-    this.#app.settled = reply.settled;
+    this.#settled = reply.settled;
     this.fetch();
   }
 
@@ -50,9 +51,10 @@ class GroupsView {
       return;
     }
     const keys = { undo: () => this.#app.undo(), 0: () => this.#choose(null) };
-    groups.slice(0, 9).forEach((group, i) => { keys[i + 1] = () => this.#choose(group.number); });
+    groups.slice(0, 9).forEach((group, i) => {
+      keys[i + 1] = () => this.#choose(group.number);
+    });
     this.#app.keys.bind(keys, this.#signal);
-    const { settled } = this.#app;
     this.#place.replaceChildren(
       element(
         "section",
@@ -64,23 +66,49 @@ class GroupsView {
           element("p", { class: "about" }, item.title),
           element("a", { href: "#/", class: "other-way" }, "Compare two"),
         ),
-        element("div", { class: "placing", tabindex: "0", role: "group", "aria-label": item.title }, whole(item)),
+        element(
+          "div",
+          { class: "placing", tabindex: "0", role: "group", "aria-label": item.title },
+          whole(item),
+        ),
         element(
           "ul",
           { class: "group-list" },
           groups.map((group, i) => element("li", {}, this.#group(group, i + 1))),
           element("li", {}, this.#none(groups.length)),
         ),
-        element("div", { class: "far" }, this.#app.progress && [howBar(this.#app.progress), element("p", {}, `${settled ? `Your last choice settled ${count(settled, "question")} · ` : ""}${progressLine(this.#app.progress)}`)]),
+        this.#progress(),
       ),
     );
-    this.#app.say(`Which cluster does ${item.title} belong to? ${count(groups.length, "cluster")} to choose from.`);
+    this.#app.say(
+      `Which cluster does ${item.title} belong to? ${count(groups.length, "cluster")} to choose from.`,
+    );
+  }
+
+  #progress() {
+    const { progress } = this.#app;
+    if (!progress) return null;
+    const settled = this.#settled
+      ? `Your last choice settled ${count(this.#settled, "question")} \u00b7 `
+      : "";
+    return element(
+      "div",
+      { class: "far" },
+      howBar(progress),
+      element("p", {}, settled + progressLine(progress)),
+    );
   }
 
   #group(group, place) {
     return button(
       [
-        element("span", { class: "group-head" }, place <= 9 && element("kbd", {}, String(place)), swatch(group.number), clusterName(group)),
+        element(
+          "span",
+          { class: "group-head" },
+          place <= 9 && element("kbd", {}, String(place)),
+          swatch(group.number),
+          clusterName(group),
+        ),
         element("span", { class: "group-members" }, group.members.slice(0, SHOWN).map(small)),
       ],
       () => this.#choose(group.number),
@@ -90,7 +118,11 @@ class GroupsView {
 
   #none(n) {
     const text = n ? "None of these" : "A cluster of its own";
-    return button(element("span", { class: "group-head" }, element("kbd", {}, "0"), text), () => this.#choose(null), { class: "group" });
+    return button(
+      element("span", { class: "group-head" }, element("kbd", {}, "0"), text),
+      () => this.#choose(null),
+      { class: "group" },
+    );
   }
 
   #choose(group) {
@@ -112,7 +144,6 @@ function whole(item) {
     { class: "whole" },
     item.image && element("div", { class: "frame" }, picture(item)),
     item.text != null && element("p", { class: "text" }, item.text),
-    item.cells.length > 0 &&
-      element("dl", { class: "cells" }, item.cells.map(cell)),
+    item.cells.length > 0 && element("dl", { class: "cells" }, item.cells.map(cell)),
   );
 }

@@ -10,9 +10,12 @@ export function howBar({ by_how: byHow, n_items: total }) {
     "div",
     { class: "how-bar", role: "img", "aria-label": `Of ${number(total)} items: ${spoken}` },
     kinds.map((how) =>
-      styled(element("span", { class: `how-${how}`, title: `${HOW[how].name}: ${number(byHow[how])}` }), {
-        "flex-grow": byHow[how],
-      }),
+      styled(
+        element("span", { class: `how-${how}`, title: `${HOW[how].name}: ${number(byHow[how])}` }),
+        {
+          "flex-grow": byHow[how],
+        },
+      ),
     ),
   );
 }

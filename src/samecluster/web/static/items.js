@@ -28,7 +28,11 @@ export function others(question) {
     { class: asColumns ? "others others-narrow" : "others", "aria-label": MORE },
     element("h2", {}, MORE),
     // Cards do not fit a phone: the list scrolls, also for those who only have a keyboard.
-    element("ul", { tabindex: context.some((item) => item.image) ? null : "0" }, context.map((item) => element("li", {}, small(item)))),
+    element(
+      "ul",
+      { tabindex: context.some((item) => item.image) ? null : "0" },
+      context.map((item) => element("li", {}, small(item))),
+    ),
   );
 }
 
@@ -138,7 +142,11 @@ function rows(question, isBeside) {
         context.map((other) => element("th", { scope: "col", class: "other" }, other.title)),
       ),
     ),
-    element("tbody", {}, item.cells.map((cell) => row(cell, question, context, seen))),
+    element(
+      "tbody",
+      {},
+      item.cells.map((cell) => row(cell, question, context, seen)),
+    ),
   );
 }
 
@@ -155,7 +163,9 @@ function row(left, question, context, differs) {
       left.column,
       isMarked && element("span", { class: "unseen" }, " differs"),
     ),
-    [left, right].map((cell) => element("td", { class: cell?.text ? "one" : "one blank" }, told(cell))),
+    [left, right].map((cell) =>
+      element("td", { class: cell?.text ? "one" : "one blank" }, told(cell)),
+    ),
     element("td", { class: "among" }, among(left, right)),
     context.map((other) => {
       const text = told(cellOf(other, left.column));
@@ -181,5 +191,9 @@ function among(left, right) {
       "inset-inline-start": `${percentile}%`,
     }),
   );
-  return element("div", { class: "track", role: "img", "aria-label": spoken, title: spoken }, marks);
+  return element(
+    "div",
+    { class: "track", role: "img", "aria-label": spoken, title: spoken },
+    marks,
+  );
 }

@@ -17,9 +17,23 @@ export function shapeOf(cluster) {
 // The outline of a shape around (0, 0), of about the area of a circle of radius 1.
 export const OUTLINES = {
   circle: null,
-  square: [[-0.9, -0.9], [0.9, -0.9], [0.9, 0.9], [-0.9, 0.9]],
-  triangle: [[0, -1.25], [1.15, 0.8], [-1.15, 0.8]],
-  diamond: [[0, -1.3], [1.3, 0], [0, 1.3], [-1.3, 0]],
+  square: [
+    [-0.9, -0.9],
+    [0.9, -0.9],
+    [0.9, 0.9],
+    [-0.9, 0.9],
+  ],
+  triangle: [
+    [0, -1.25],
+    [1.15, 0.8],
+    [-1.15, 0.8],
+  ],
+  diamond: [
+    [0, -1.3],
+    [1.3, 0],
+    [0, 1.3],
+    [-1.3, 0],
+  ],
 };
 
 export function swatch(cluster) {

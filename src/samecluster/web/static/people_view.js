@@ -11,7 +11,12 @@ export async function peopleView(place, app, signal) {
       { class: "people" },
       element("h1", { tabindex: "-1" }, "People"),
       list,
-      element("p", { class: "lead" }, "To let somebody else answer too, make a personal link in a terminal: ", element("code", {}, "samecluster invite SESSION NAME")),
+      element(
+        "p",
+        { class: "lead" },
+        "To let somebody else answer too, make a personal link in a terminal: ",
+        element("code", {}, "samecluster invite SESSION NAME"),
+      ),
     ),
   );
   const draw = async () => {
@@ -27,8 +32,20 @@ function table(people, me) {
   return element(
     "table",
     { class: "list" },
-    element("thead", {}, element("tr", {}, head.map((text) => element("th", { scope: "col" }, text)))),
-    element("tbody", {}, people.map((person) => row(person, me))),
+    element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        head.map((text) => element("th", { scope: "col" }, text)),
+      ),
+    ),
+    element(
+      "tbody",
+      {},
+      people.map((person) => row(person, me)),
+    ),
   );
 }
 

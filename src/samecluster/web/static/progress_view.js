@@ -13,7 +13,12 @@ export function progressView(place, app, signal) {
   const told = element("div", { class: "told" });
   const plot = new LivePlot(app, signal);
   place.replaceChildren(
-    element("section", { class: "progress" }, heading, element("div", { class: "two" }, told, plot.node)),
+    element(
+      "section",
+      { class: "progress" },
+      heading,
+      element("div", { class: "two" }, told, plot.node),
+    ),
   );
   const draw = () => {
     if (!app.progress) return;
@@ -35,7 +40,11 @@ function drawTold(told, progress) {
       howLegend(progress),
       progress.assumptions.length > 0 && [
         element("h3", {}, "What this rests on"),
-        element("ul", { class: "rests-on" }, progress.assumptions.map((text) => element("li", {}, sentence(text)))),
+        element(
+          "ul",
+          { class: "rests-on" },
+          progress.assumptions.map((text) => element("li", {}, sentence(text))),
+        ),
       ],
     ),
     element(
@@ -133,7 +142,13 @@ class LivePlot {
     );
     this.#legend.replaceChildren(
       ...clusters.map((one) =>
-        element("li", {}, swatch(one.number), element("a", { href: `#/cluster/${one.number}` }, clusterName(one)), ` ${number(one.size)}`),
+        element(
+          "li",
+          {},
+          swatch(one.number),
+          element("a", { href: `#/cluster/${one.number}` }, clusterName(one)),
+          ` ${number(one.size)}`,
+        ),
       ),
       element("li", {}, element("span", { class: "swatch grey" }), "No label yet ", number(grey)),
     );

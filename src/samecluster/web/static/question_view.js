@@ -1,9 +1,10 @@
 // The question: two items, six ways to react, and the next one at once.
 
 import { post } from "./api.js";
-import { askNote, showHelp } from "./dialogs.js";
+import { askNote } from "./dialogs.js";
 import { button, element } from "./elements.js";
 import { showEnd } from "./end_view.js";
+import { showHelp } from "./help.js";
 import { howBar } from "./how_bar.js";
 import { others, pair } from "./items.js";
 import { ACTIONS } from "./keys.js";
@@ -80,10 +81,7 @@ class QuestionView {
   drawProgress() {
     const { progress } = this.#app;
     if (!progress) return;
-    this.#progress.replaceChildren(
-      howBar(progress),
-      element("p", {}, progressLine(progress)),
-    );
+    this.#progress.replaceChildren(howBar(progress), element("p", {}, progressLine(progress)));
   }
 
   drawBar() {
@@ -104,7 +102,11 @@ class QuestionView {
     if (!this.#place.contains(this.#asking)) this.#place.replaceChildren(this.#asking);
     this.#asking.classList.remove("passed");
     const { id, item, comparator } = question;
-    Object.assign(this.#asking.dataset, { question: id, item: item.key, comparator: comparator.key });
+    Object.assign(this.#asking.dataset, {
+      question: id,
+      item: item.key,
+      comparator: comparator.key,
+    });
     this.#about.textContent = about(question);
     this.#otherWay.hidden = !this.#app.session.which_group;
     this.#pair.replaceChildren(...pair(question));
@@ -126,7 +128,9 @@ class QuestionView {
   async #drawEffects(question) {
     this.#effects.replaceChildren();
     if (!this.#app.wanted.has(question.id)) return;
-    const told = await Promise.all(["same", "different"].map((verdict) => effect(question, verdict)));
+    const told = await Promise.all(
+      ["same", "different"].map((verdict) => effect(question, verdict)),
+    );
     if (this.#app.desk.current === question) {
       this.#effects.replaceChildren(...told.map((text) => element("p", {}, text)));
     }
@@ -175,9 +179,11 @@ class QuestionView {
 }
 
 async function effect(question, verdict) {
-  const { text } = await post("preview", { question: question.id, verdict }, 300).catch((error) => ({
-    text: error.message,
-  }));
+  const { text } = await post("preview", { question: question.id, verdict }, 300).catch(
+    (error) => ({
+      text: error.message,
+    }),
+  );
   return `If ${verdict}: ${sentence(text)}`;
 }
 

@@ -9,10 +9,14 @@ const LONGEST = 200;
 export function renaming(cluster, app, done) {
   const holder = element("div", { class: "renaming" });
   const close = () => holder.replaceChildren(open);
-  const open = button(cluster.name ? "Rename" : "Name", () => {
-    holder.replaceChildren(form(cluster, app, close, done));
-    holder.querySelector("input").select();
-  }, { "aria-label": `${cluster.name ? "Rename" : "Name"} ${clusterName(cluster)}` });
+  const open = button(
+    cluster.name ? "Rename" : "Name",
+    () => {
+      holder.replaceChildren(form(cluster, app, close, done));
+      holder.querySelector("input").select();
+    },
+    { "aria-label": `${cluster.name ? "Rename" : "Name"} ${clusterName(cluster)}` },
+  );
   close();
   return holder;
 }

@@ -21,7 +21,9 @@ export class Scatter {
     const watcher = new ResizeObserver(() => this.draw());
     watcher.observe(canvas);
     signal.addEventListener("abort", () => watcher.disconnect());
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw(), { signal });
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.draw(), {
+      signal,
+    });
   }
 
   show(plot, names) {
@@ -98,7 +100,9 @@ export class Scatter {
 
 function inks(canvas) {
   const style = getComputedStyle(canvas);
-  const [ink, paper, grey] = ["--ink", "--card", "--unlabelled"].map((name) => style.getPropertyValue(name));
+  const [ink, paper, grey] = ["--ink", "--card", "--unlabelled"].map((name) =>
+    style.getPropertyValue(name),
+  );
   return { ink, paper, grey };
 }
 

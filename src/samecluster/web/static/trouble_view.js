@@ -27,7 +27,11 @@ export async function troubleView(place, app, signal) {
 function drawList(list, trouble, app, redraw) {
   if (!trouble.length) {
     list.replaceChildren(
-      element("p", { class: "lead" }, "All answers fit together. If some do not, they are listed here with what can be done."),
+      element(
+        "p",
+        { class: "lead" },
+        "All answers fit together. If some do not, they are listed here with what can be done.",
+      ),
     );
     return;
   }
@@ -47,7 +51,11 @@ function card({ kind, text, answers, remedies }, app, redraw) {
     ],
     remedies.length > 0 && [
       element("h3", {}, "What can be done"),
-      element("ul", { class: "remedies" }, remedies.map((one) => element("li", {}, remedyLine(one, app, redraw)))),
+      element(
+        "ul",
+        { class: "remedies" },
+        remedies.map((one) => element("li", {}, remedyLine(one, app, redraw))),
+      ),
     ],
   );
 }
@@ -66,13 +74,17 @@ function remedyLine(remedy, app, redraw) {
   return [
     element("span", {}, sentence(remedy.text)),
     isOwner
-      ? button("See what it does", () => choose(remedy, app, redraw), { "aria-label": `See what it does to ${remedy.text}` })
+      ? button("See what it does", () => choose(remedy, app, redraw), {
+          "aria-label": `See what it does to ${remedy.text}`,
+        })
       : element("span", { class: "by" }, "The owner of the session decides."),
   ];
 }
 
 async function choose(remedy, app, redraw) {
-  const effect = post("remedies/preview", { id: remedy.id }, 300).then(({ text }) => sentence(text));
+  const effect = post("remedies/preview", { id: remedy.id }, 300).then(({ text }) =>
+    sentence(text),
+  );
   if (!(await confirmEffect(sentence(remedy.text), "What would change:", effect, "Do it"))) return;
   try {
     await post("remedies/apply", { id: remedy.id }, 300);

@@ -4,6 +4,9 @@
 import { ask, choice } from "./dialogs.js";
 import { element } from "./elements.js";
 
+export const BEFORE =
+  "Nothing changes before you answer, and each question shows what an answer would do.";
+
 export async function wantQuestions(app, { heading, intro, ask: send, none }) {
   const done = await ask(heading, element("p", {}, intro), [
     choice("cancel", "Cancel"),

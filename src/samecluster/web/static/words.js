@@ -42,7 +42,9 @@ export function progressLine(progress) {
     knownLine(progress),
     `${count(progress.n_questions, "question")} answered`,
     leftLine(progress.left),
-  ].filter(Boolean).join(" \u00b7 ");
+  ]
+    .filter(Boolean)
+    .join(" \u00b7 ");
 }
 
 // A sentence from a phrase of the server's, which begins small and has no full stop.
