@@ -77,12 +77,18 @@ class GroupsView {
           groups.map((group, i) => element("li", {}, this.#group(group, i + 1))),
           element("li", {}, this.#none(groups.length)),
         ),
+        element("div", { class: "beside" }, this.#undo()),
         this.#progress(),
       ),
     );
     this.#app.say(
       `Which cluster does ${item.title} belong to? ${count(groups.length, "cluster")} to choose from.`,
     );
+  }
+
+  #undo() {
+    const { keys } = this.#app;
+    return button([element("kbd", {}, keys.sign("undo")), "Undo"], () => this.#app.undo());
   }
 
   #progress() {
