@@ -9,11 +9,9 @@ def test_answers_wait_for_the_connection(tmp_path, chromium) -> None:
     data = write_data(tmp_path)
     begin(data, method="everything")
     with in_thread(data) as served, somebody(chromium, served.link, data) as ann:
-        ann.answer()
-        ann.next()
-        ann.wait_until_saved()
-        # Questions are fetched ahead: give the page the time to have one.
-        ann.page.wait_for_timeout(300)
+        # Once an answer is safe, the page fetches questions ahead.
+        with ann.page.expect_response("**/api/v1/next"):
+            ann.answer()
         ann.page.route("**/api/v1/**", lambda route: route.abort())
         ann.answer()
         ann.answer()
@@ -35,7 +33,6 @@ def test_undo_needs_no_connection(tmp_path, chromium) -> None:
     begin(data, method="everything")
     with in_thread(data) as served, somebody(chromium, served.link, data) as ann:
         ann.next()
-        ann.page.wait_for_timeout(300)
         ann.page.route("**/api/v1/**", lambda route: route.abort())
         first, second = ann.answer("different"), ann.answer("different")
         for shown in (second, first):

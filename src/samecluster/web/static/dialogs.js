@@ -50,7 +50,7 @@ export async function askNote() {
     element(
       "p",
       {},
-      "The question counts as unsure, and your note goes to the owner of the session.",
+      "The question counts as unsure, and your note is kept with it in the session.",
     ),
     element("label", { for: "note" }, "What is wrong with it?"),
     note,
