@@ -9,6 +9,7 @@ def test_answers_wait_for_the_connection(tmp_path, chromium) -> None:
     data = write_data(tmp_path)
     begin(data, method="everything")
     with in_thread(data) as served, somebody(chromium, served.link, data) as ann:
+        ann.next()
         # Once an answer is safe, the page fetches questions ahead.
         with ann.page.expect_response("**/api/v1/next"):
             ann.answer()

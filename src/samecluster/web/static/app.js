@@ -133,7 +133,7 @@ class App extends EventTarget {
     this.#left = new AbortController();
     const place = document.getElementById("place");
     place.dataset.view = found.path || "question";
-    found.view(place, this, this.#left.signal, ...rest.map(decodeURIComponent));
+    found.view(place, this, this.#left.signal, ...rest);
     document.title = `${found.text ?? "Label"} - ${this.session.title} - samecluster`;
     this.#drawPlaces();
     if (moved) {
@@ -146,31 +146,22 @@ class App extends EventTarget {
     return PLACES.filter((one) => !one.owner || this.session.role === "owner");
   }
 
+  // The same links are kept where they are the same: somebody may have the focus on one.
   #drawPlaces() {
     const view = document.getElementById("place").dataset.view;
     const current = PLACES.find((one) => (one.path || "question") === view);
-    const shown = current?.under ?? current?.path;
+    const trouble = this.progress?.n_trouble ?? 0;
     const links = this.#open()
       .filter(({ text }) => text)
-      .map(({ path, text }) =>
-        element(
-          "a",
-          { href: `#/${path}`, "aria-current": path === shown ? "page" : null },
-          text,
-          path === "trouble" &&
-            this.progress?.n_trouble > 0 &&
-            element("span", { class: "badge" }, String(this.progress.n_trouble)),
-        ),
-      );
+      .map((one) => link(one, trouble));
     const places = document.getElementById("places");
-    if (places.textContent !== links.map((link) => link.textContent).join("")) {
+    if (places.textContent !== links.map(({ textContent }) => textContent).join("")) {
       places.replaceChildren(...links);
-    } else {
-      links.forEach((link, i) => {
-        const now = link.getAttribute("aria-current");
-        if (now) places.children[i].setAttribute("aria-current", now);
-        else places.children[i].removeAttribute("aria-current");
-      });
+    }
+    for (const shown of places.children) {
+      const isCurrent = shown.getAttribute("href") === `#/${current?.under ?? current?.path}`;
+      if (isCurrent) shown.setAttribute("aria-current", "page");
+      else shown.removeAttribute("aria-current");
     }
   }
 
@@ -199,6 +190,12 @@ class App extends EventTarget {
         element("section", { class: "calm" }, element("h1", {}, heading), element("p", {}, text)),
       );
   }
+}
+
+function link({ path, text }, trouble) {
+  const badge =
+    path === "trouble" && trouble > 0 && element("span", { class: "badge" }, `${trouble}`);
+  return element("a", { href: `#/${path}` }, text, badge);
 }
 
 new App().start();

@@ -135,11 +135,11 @@ export class Desk extends EventTarget {
     if (!this.#isOpen) return;
     const open = questions.filter(({ id }) => !this.#answered.has(id) && id !== this.current?.id);
     if (this.current) {
-      this.#ahead = open;
+      this.#keepAhead(open);
       return;
     }
     const [first, ...rest] = open;
-    this.#ahead = rest;
+    this.#keepAhead(rest);
     if (first) this.#show(first);
     else if (questions.length) this.#later(this.#outbox.entries().length ? WAIT : 0);
     else if (ended) this.#nothing("ended", ended);
@@ -147,6 +147,11 @@ export class Desk extends EventTarget {
       this.#nothing(waiting ? "others" : "");
       this.#later(WAIT_FOR_OTHERS);
     }
+  }
+
+  #keepAhead(questions) {
+    this.#ahead = questions;
+    this.dispatchEvent(new CustomEvent("ahead", { detail: questions }));
   }
 
   #lost() {

@@ -13,7 +13,7 @@ const DOWNLOADS = [
   ["proof", "Proof, to be checked by others"],
 ];
 
-export async function showEnd(place, app) {
+export async function showEnd(place, app, signal) {
   const heading = element("h1", { tabindex: "-1" }, headingOf(app.desk.ended));
   const known = element("div", { class: "card" });
   const next = element("section", { class: "card", "aria-labelledby": "next" });
@@ -36,6 +36,7 @@ export async function showEnd(place, app) {
   );
   place.replaceChildren(view);
   app.say(`${heading.textContent} Every answer is saved.`);
+  app.addEventListener("progress", () => drawKnown(known, app), { signal });
   drawKnown(known, app);
   await drawChoices(next, app);
 }

@@ -36,6 +36,13 @@ export function others(question) {
   );
 }
 
+// So that they are there when the question is.
+export function fetchPictures({ item, comparator, context }) {
+  for (const { image } of [item, comparator, ...context]) {
+    if (image?.startsWith(IMAGES)) new Image().src = image;
+  }
+}
+
 export function picture(item, attributes = {}) {
   if (!item.image?.startsWith(IMAGES)) return null;
   const image = element("img", {

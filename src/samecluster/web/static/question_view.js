@@ -6,7 +6,7 @@ import { button, element } from "./elements.js";
 import { showEnd } from "./end_view.js";
 import { showHelp } from "./help.js";
 import { howBar } from "./how_bar.js";
-import { others, pair } from "./items.js";
+import { fetchPictures, others, pair } from "./items.js";
 import { ACTIONS } from "./keys.js";
 import { clusterName, progressLine, sentence, VERDICTS } from "./words.js";
 
@@ -26,7 +26,8 @@ const BESIDE = ["undo", "flag", "help"];
 const SHORT = { flag: "Flag" };
 
 export function questionView(place, app, signal) {
-  const view = new QuestionView(place, app);
+  const view = new QuestionView(place, app, signal);
+  app.desk.addEventListener("ahead", ({ detail }) => detail.forEach(fetchPictures), { signal });
   app.desk.addEventListener("change", () => view.draw(), { signal });
   app.addEventListener("progress", () => view.drawProgress(), { signal });
   app.keys.addEventListener("change", () => view.drawBar(), { signal });
@@ -39,6 +40,7 @@ export function questionView(place, app, signal) {
 class QuestionView {
   #app;
   #place;
+  #signal;
   #heading = element("h1", { id: "asked", tabindex: "-1" }, "Same cluster?");
   #about = element("p", { class: "about" });
   #pair = element("div", { class: "pair", tabindex: "0", role: "group" });
@@ -50,9 +52,8 @@ class QuestionView {
   #progress = element("div", { class: "far" });
   #asking;
 
-  constructor(place, app) {
-    this.#app = app;
-    this.#place = place;
+  constructor(place, app, signal) {
+    [this.#place, this.#app, this.#signal] = [place, app, signal];
     this.reactions = this.#reactions();
     this.#pair.setAttribute("aria-labelledby", "asked about");
     this.#about.id = "about";
@@ -72,7 +73,7 @@ class QuestionView {
   draw() {
     const { current, empty } = this.#app.desk;
     if (current) this.#drawQuestion(current);
-    else if (empty === "ended") showEnd(this.#place, this.#app);
+    else if (empty === "ended") showEnd(this.#place, this.#app, this.#signal);
     // Between two questions the last one stays, a moment at most.
     else if (empty || !this.#place.contains(this.#asking)) this.#drawEmpty(empty);
     else this.#asking.classList.add("passed");
