@@ -5,7 +5,7 @@ BIN := .venv/bin
 # that like is compared with like.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label bench-peers reproduce
+.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label bench-peers reproduce docs docs-pictures docs-reference
 
 help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
@@ -15,6 +15,7 @@ help:
 	@echo "make reproduce  the paper's figures and statements, about two minutes; report in reproduced/"
 	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -imperfect, -mvee, -startup, -startup-table, -startup-label, -remaining; and bench-scale, which writes gigabytes"
 	@echo "make bench-peers  other tools on the same instances, about half an hour; writes benchmarks/peers/results.md"
+	@echo "make docs       the site of the documentation in site/, strict; docs-pictures and docs-reference make its pictures and its reference pages anew"
 	@echo "make clean      remove .venv and caches"
 
 demo: .venv/user
@@ -42,8 +43,19 @@ bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bou
 bench-peers: .venv-peers/installed
 	$(ONE_THREAD) .venv-peers/bin/python -m benchmarks.peers
 
+docs: .venv-docs/installed
+	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict --quiet
+	@echo "open site/index.html"
+
+docs-pictures: .venv/developer
+	$(ONE_THREAD) $(BIN)/python -m docs.making.pictures
+
+docs-reference: .venv/developer
+	$(BIN)/python -m docs.making.api > docs/api.md
+	$(BIN)/python -m samecluster.cli.documentation > docs/commands.md
+
 clean:
-	rm -rf .venv .venv-peers .mypy_cache .pytest_cache .ruff_cache .hypothesis dist reproduced
+	rm -rf .venv .venv-peers .venv-docs site .mypy_cache .pytest_cache .ruff_cache .hypothesis dist reproduced
 
 # Debian ships Python without venv; fetch it when it is missing and we may.
 .venv/bin/python:
@@ -65,4 +77,10 @@ clean:
 .venv-peers/installed: benchmarks/peers/requirements-peers.txt pyproject.toml | .venv/bin/python
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements-peers.txt -e .
+	@touch $@
+
+# The site is made of text files, so samecluster itself is not installed there.
+.venv-docs/installed: requirements-docs.txt | .venv/bin/python
+	$(PYTHON) -m venv .venv-docs
+	.venv-docs/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-docs.txt
 	@touch $@

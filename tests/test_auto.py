@@ -167,6 +167,23 @@ def test_batches_do_not_exceed_a_budget() -> None:
         assert found.n_questions <= budget
 
 
+def test_several_people_get_all_checks_of_an_audit_at_once() -> None:
+    made = make_ellipsoids(2_000, 3, 4, random_state=0)
+    widths = {}
+    for batch in (1, 4):
+        run = start(made.X, audit=(0.05, 0.95), method=Certify(batch=batch), random_state=0)
+        widths[batch] = 0
+        while run.pending:
+            widths[batch] = max(widths[batch], len(run.pending))
+            i, j = run.pending[-1].pair
+            run.tell(run.pending[-1], same=bool(made.labels[i] == made.labels[j]))
+        assert run.result.audit is not None
+        assert run.result.audit.met
+        assert clustering_error(run.result.labels, made.labels) == 0
+    assert widths[1] == 1
+    assert widths[4] > 20
+
+
 @pytest.mark.parametrize(("load", "most"), [(load_iris, 100), (load_wine, 100), (load_digits, 330)])
 def test_real_data_is_predicted_where_proofs_would_not_pay(load, most) -> None:
     X, truth = load(return_X_y=True)

@@ -1,6 +1,7 @@
-"""Every script in examples/ runs as it is, and says what it promises to say."""
+"""Every script and notebook in examples/ runs as it is, and says what it promises to say."""
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,8 +18,10 @@ QUESTION = {
 SAYS = {
     "ask_tell.py": "proven: it is",
     "digits.py": "the audit says: at most ",
+    "measurements.py": "samecluster, nothing declared: 0.0% wrong",
     "noisy_panel.py": "error of the labels: ",
     "oracle_llm_like.py": '"id": "17", "verdict": ',
+    "text_vectors.py": "Error against the truth: 0.00% of the labels are wrong.",
 }
 
 
@@ -38,3 +41,18 @@ def test_an_example_runs(name, tmp_path) -> None:
     assert done.returncode == 0, done.stderr
     assert SAYS[name] in done.stdout
     assert not done.stderr
+    if name == "measurements.py":
+        assert (tmp_path / "shells.csv").read_text() == (EXAMPLES / "shells.csv").read_text()
+        errors = [float(share) for share in re.findall(r"k-means.*: ([\d.]+)% wrong", done.stdout)]
+        assert min(errors) > 50, "the case where k-means fails"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.name)
+def test_the_cells_of_a_notebook_print_what_is_kept_in_it(path, capsys) -> None:
+    names: dict[str, object] = {}
+    for cell in json.loads(path.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            code = "".join(line for line in cell["source"] if not line.startswith("%"))
+            exec(compile(code, path.name, "exec"), names)
+            kept = ["".join(output.get("text", [])) for output in cell["outputs"]]
+            assert capsys.readouterr().out == "".join(kept)

@@ -238,3 +238,17 @@ def test_two_points_and_one_column_are_enough() -> None:
 def test_impossible_settings_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="expected_error must be from 0 to below 1, got 1"):
         Predict(expected_error=1)
+
+
+def test_several_points_at_once_give_the_same_groups() -> None:
+    """For several people answering; a batch may cost more questions, not more errors."""
+    made = make_ellipsoids(n=400, d=2, k=4, random_state=1)
+    one, many = (
+        recover(made.X, LabelOracle(made.labels), method=Predict(batch=batch), random_state=0)
+        for batch in (1, 6)
+    )
+    assert clustering_error(one.labels, made.labels) == 0
+    assert clustering_error(many.labels, made.labels) == 0
+    assert many.n_questions <= 3 * one.n_questions
+    with pytest.raises(InvalidInputError, match="batch must be at least 1"):
+        Predict(batch=0)

@@ -59,6 +59,28 @@ def test_answers_known_before_cost_nothing(wanted, labels) -> None:
     assert (again.result, again.n_questions) == (verdicts, 0)
 
 
+@given(batches, labellings, st.lists(pairs, max_size=12))
+def test_what_was_learned_unasked_is_not_asked(wanted, labels, learned) -> None:
+    """At any moment of a run, and however much of a batch it settles."""
+    run = Run(asking(wanted))
+
+    def answer_of(question: Question) -> Verdict:
+        return Verdict.of(labels[question.item] == labels[question.comparator])
+
+    put: list[Question] = []
+    while run.pending or learned:
+        if learned:
+            question = Question(*learned.pop())
+            run.learn(Answer(question, answer_of(question)))
+        if run.pending:
+            put.append(run.pending[0])
+            run.tell(put[-1], answer_of(put[-1]))
+    assert run.done
+    assert len(put) == len(set(put)) <= run.n_questions == len(run.ledger)
+    flat = [Question(*pair) for batch in wanted for pair in batch]
+    assert run.result == [answer_of(question) for question in flat]
+
+
 def test_the_rest_of_a_batch_that_became_implied_may_still_be_told() -> None:
     run = Run(asking([[(0, 1), (1, 2), (0, 2)], [(3, 4)]]))
     for question in run.pending:

@@ -16,8 +16,9 @@ from samecluster.errors import (
     StoreError,
 )
 from samecluster.oracles import LabelOracle
+from samecluster.questions.pair import Verdict
 from samecluster.recovery.certify import Certify
-from samecluster.sessions.asking import question_id
+from samecluster.sessions.asking import SessionQuestion, question_id
 from samecluster.sessions.driving import drive_async
 from samecluster.sessions.facts import pair_of
 from samecluster.sessions.session import Session
@@ -667,7 +668,9 @@ def test_nobody_waits_for_somebody_who_left() -> None:
     clock = Clock()
     session = new_session(clock=clock)
     (question,) = session.ask("ann", lease_seconds=60)
-    assert session.ask("ben", lease_seconds=60) == []
+    (beside,) = session.ask("ben", lease_seconds=60)
+    assert beside.item != question.item
+    assert session.ask("ben", lease_seconds=60) == [beside]
     clock.move(61)
     (same,) = session.ask("ben", lease_seconds=60)
     assert same.id == question.id
@@ -678,6 +681,46 @@ def test_nobody_waits_for_somebody_who_left() -> None:
     (following,) = session.ask("ann", lease_seconds=60)
     session.release("ann")
     assert session.ask("ben", lease_seconds=60)[0].id == following.id
+
+
+@pytest.mark.parametrize("n_people", [2, 5])
+@pytest.mark.parametrize("margin", [1.0, "auto"])
+def test_nobody_waits_for_another_and_all_ends_well(n_people: int, margin: float | str) -> None:
+    """People who answer in any order get questions until every label is known."""
+    session = new_session(clock=Clock(), margin=margin)
+    rng = np.random.default_rng(n_people)
+    looking_at: dict[str, SessionQuestion] = {}
+    n_waits = 0
+    while True:
+        for who in (f"p{i}" for i in range(n_people)):
+            if who not in looking_at and (found := session.ask(who, lease_seconds=60)):
+                assert found[0].id not in {other.id for other in looking_at.values()}
+                looking_at[who] = found[0]
+            elif who not in looking_at and session.progress().n_labelled < 90:
+                n_waits += 1
+        if not looking_at:
+            break
+        who = str(rng.choice(sorted(looking_at)))
+        question = looking_at.pop(who)
+        session.tell(question.id, truth(question), who)
+    assert session.progress().ended == "nothing is left to ask"
+    assert clustering_error(session.snapshot().labels, MADE.labels) == 0
+    assert n_waits == 0
+    same_known(session, reopened(session))
+
+
+def test_an_answer_that_was_put_ahead_of_its_turn_can_be_undone() -> None:
+    session = new_session(clock=Clock())
+    session.ask("ann", lease_seconds=60)
+    (ahead,) = session.ask("ben", lease_seconds=60)
+    before = session.snapshot().labels
+    session.tell(ahead.id, truth(ahead), "ben")
+    same_known(session, reopened(session))
+    assert session.undo("ben") == replace(ahead, before=Verdict(truth(ahead)))
+    np.testing.assert_array_equal(session.snapshot().labels, before)
+    session.release("ann")
+    session.release("ben")
+    same_known(session, reopened(session))
 
 
 def test_a_late_answer_that_nobody_asks_for_any_more_is_a_fact() -> None:

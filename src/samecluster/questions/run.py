@@ -104,6 +104,17 @@ class Run(Generic[T]):
         if not self._open:
             self._advance([self._verdict(q) for q in self._batch])
 
+    def learn(self, answer: Answer) -> None:
+        """Take in an answer that the plan has not asked for.
+
+        It hears of it when it asks about something that follows from it.
+        """
+        if self.ledger.record(answer):
+            self.n_questions += 1
+            self._skip_known()
+            if not self._open and not self._done:
+                self._advance([self._verdict(q) for q in self._batch])
+
     def _skip_known(self) -> None:
         """Drop known questions from the front, so that `_open` is empty iff nothing is open.
 

@@ -62,6 +62,10 @@ class Auto:
     def name(self) -> str:
         return "certify"
 
+    @property
+    def batch(self) -> int:
+        return self.certify.batch
+
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
         search = _Search(self, problem, labelling)
         yield from search.play()
@@ -275,7 +279,9 @@ class _Search:
             expected = follow_clouds(problem, self.labelling)
             if expected <= self.settings.expected_error:
                 return
-        teaching = Teaching(problem, self.labelling, self.settings.expected_error)
+        teaching = Teaching(
+            problem, self.labelling, self.settings.expected_error, self.settings.batch
+        )
         with suppress(BudgetSpent):
             yield from teaching.play()
         teaching.write_all()

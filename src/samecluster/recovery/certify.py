@@ -141,6 +141,7 @@ class Asking:
         # Names that a point got without being compared with anything.
         self.unheard: set[int] = set()
         self.given_up = False
+        self.is_whole = problem.survey is None
 
     def play(self) -> Plan[None]:
         """Grow one group after the other, then find out which of them are one cluster.
@@ -171,6 +172,8 @@ class Asking:
                 yield from self._go_on(open_)
             else:
                 self.known.refuse_if_too_many()
+                if self.is_whole and not self.exceptions:
+                    self.known.refuse_if_too_few()
                 self._refuse_parted_pairs()
                 return
 

@@ -7,7 +7,9 @@ costs questions and nothing else.
 
 from __future__ import annotations
 
+import hashlib
 import warnings
+from collections.abc import Hashable
 
 import numpy as np
 
@@ -22,6 +24,9 @@ _FIT_POINTS = 4000
 _MOMENT_POINTS = 2000
 _FLATTEST = 1e-10
 _NEWS = 0.01  # share of the sample that must become known for another fit
+_MOST_REMEMBERED = 4
+
+_remembered: dict[Hashable, IntArray] = {}
 
 
 class Guide:
@@ -33,7 +38,7 @@ class Guide:
 
     def __init__(self, points: FloatArray, n_clusters: int | None, seed: int) -> None:
         self.points = points
-        self.components = _components(points, n_clusters, seed)
+        self.components = _components_once(points, n_clusters, seed)
         self.groups: IntArray = UNBORN + self.components
         self._shapes: dict[int, tuple[FloatArray, FloatArray, float]] = {}
         self._known = 0
@@ -82,8 +87,11 @@ class Guide:
         group = int(self.groups[at])
         known = labels >= 0
         if group == cluster and np.count_nonzero(known) - self._known < _NEWS * len(labels):
+            # As expected, and little followed from it.
             self.groups[known] = labels[known]
-            return  # as expected, and little followed from it
+            if not self._shapes.keys() >= set(self.alive()):
+                self._measure()
+            return
         if group != cluster:
             mates = np.flatnonzero((self.groups == group) & (labels < 0))
             self.groups[at] = cluster
@@ -138,6 +146,21 @@ class Guide:
             values, axes = np.linalg.eigh(cov)
             values = np.maximum(values, max(_FLATTEST * float(values[-1]), 1e-30))
             self._shapes[group] = mean, axes / np.sqrt(values), float(np.log(values).sum())
+
+
+def _components_once(points: FloatArray, n_clusters: int | None, seed: int) -> IntArray:
+    """The components, from memory if these points had them before.
+
+    A session begins the same run anew when an answer is taken back or comes unasked, and by far
+    most of the time that takes would go into fitting the same mixture again.
+    """
+    data = hashlib.blake2b(points.tobytes(), digest_size=16).digest()
+    key = (data, points.shape, n_clusters, seed)
+    if key not in _remembered:
+        while len(_remembered) >= _MOST_REMEMBERED:
+            _remembered.pop(next(iter(_remembered)), None)
+        _remembered[key] = _components(points, n_clusters, seed)
+    return _remembered[key]
 
 
 def _components(points: FloatArray, n_clusters: int | None, seed: int) -> IntArray:

@@ -37,22 +37,26 @@ class Predict:
     ----------
     expected_error : stop once the model expects at most this share of the labels to be wrong. 0
         goes on until all is asked; of more than 4,000 points that is all of a core of 2,000.
+    batch : how many points to ask about at once, for several people answering
     """
 
     expected_error: float = 0.001
+    batch: int = 1
 
     def __post_init__(self) -> None:
         if not 0 <= self.expected_error < 1:
             raise InvalidInputError(
                 f"expected_error must be from 0 to below 1, got {self.expected_error}"
             )
+        if not self.batch >= 1:
+            raise InvalidInputError(f"batch must be at least 1, got {self.batch}")
 
     @property
     def name(self) -> str:
         return "predict"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
-        teaching = Teaching(problem, labelling, self.expected_error)
+        teaching = Teaching(problem, labelling, self.expected_error, self.batch)
         with suppress(BudgetSpent):
             yield from teaching.play()
         return teaching.result()
@@ -61,9 +65,11 @@ class Predict:
 class Teaching:
     """One run of predict. Labels that are proven or inferred already are left as they are."""
 
-    def __init__(self, problem: Problem, labelling: Labelling, expected_error: float) -> None:
+    def __init__(
+        self, problem: Problem, labelling: Labelling, expected_error: float, batch: int = 1
+    ) -> None:
         self.labelling = labelling
-        self.target = expected_error
+        self.target, self.batch = expected_error, batch
         asked = {item for answer in problem.answers for item in answer.question.pair}
         self.model = Predictor(problem.X, problem.rng, include=sorted(asked))
         self.placing = _PlacingByModel(problem.n_clusters, self.model)
@@ -109,19 +115,28 @@ class Teaching:
     def play(self) -> Plan[None]:
         """Points and pairs of groups by turns, until little is expected to be wrong."""
         while self.expected_error > self.target or self.model.is_starting:
-            item = self.model.next_item(skip=self.aside)
-            if item is not None:
-                (cluster,) = yield from self.placing.place([item])
-                if cluster < 0:
-                    self.aside.add(item)
+            items = self._next_items()
+            if items:
+                clusters = yield from self.placing.place(items)
+                self.aside |= {i for i, c in zip(items, clusters, strict=True) if c < 0}
                 self._write()
-            pair = self.placing.open_pair()
-            if pair is not None:
-                (verdict,) = yield [Question(*pair)]
-                self.placing.take(pair, verdict)
+            pairs = self.placing.open_pairs(self.batch)
+            if pairs:
+                verdicts = yield [Question(*pair) for pair in pairs]
+                for pair, verdict in zip(pairs, verdicts, strict=True):
+                    self.placing.take(pair, verdict)
                 self._write()
-            if item is None and pair is None:
+            if not items and not pairs:
                 return
+
+    def _next_items(self) -> list[int]:
+        chosen: list[int] = []
+        while len(chosen) < self.batch:
+            item = self.model.next_item(skip={*self.aside, *chosen})
+            if item is None:
+                break
+            chosen.append(item)
+        return chosen
 
     def _write(self) -> None:
         """Labels as they stand now; of large data only the asked ones, for the time it takes."""
@@ -172,7 +187,8 @@ class _PlacingByModel(Placing):
         self.alive: list[int] = []
         self.different: set[tuple[int, int]] = set()
         self.unsure: set[tuple[int, int]] = set()
-        self._differs: set[int] = set()
+        # Of each point that is being placed: the groups that it was found to be outside of.
+        self._differs: dict[int, set[int]] = {}
 
     @property
     def all_found(self) -> bool:
@@ -180,7 +196,7 @@ class _PlacingByModel(Placing):
         return k == self.n_clusters and len(self.different) == k * (k - 1) // 2
 
     def place(self, items: Sequence[int]) -> Plan[list[int]]:
-        self._differs = set()
+        self._differs = {item: set() for item in items}
         return super().place(items)
 
     def order(self, item: int) -> Sequence[int]:
@@ -191,7 +207,7 @@ class _PlacingByModel(Placing):
         return left[int(self.model.alike([item], left).argmax())]
 
     def excluded(self, item: int, cluster: int) -> bool:
-        if self.all_found or len(self._differs) < _COMPARED_ANYWAY:
+        if self.all_found or len(self._differs[item]) < _COMPARED_ANYWAY:
             return False
         return dict(self.model.order(item))[cluster] < _IMPLAUSIBLE
 
@@ -203,7 +219,7 @@ class _PlacingByModel(Placing):
 
     def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
         if verdict is Verdict.DIFFERENT:
-            self._differs.add(cluster)
+            self._differs[question.item].add(cluster)
             self.model.rule_out(question.item, cluster)
 
     def add(self, item: int, cluster: int) -> None:
@@ -211,20 +227,30 @@ class _PlacingByModel(Placing):
         if cluster not in self.alive:
             self.alive.append(cluster)
         self.model.learn(item, cluster)
-        self.different |= {_ordered(cluster, other) for other in self._differs}
+        self.different |= {_ordered(cluster, other) for other in self._differs.get(item, ())}
 
-    def open_pair(self) -> tuple[int, int] | None:
-        """Members of two groups that may be one; of those with most points and most alike."""
+    def open_pairs(self, count: int) -> list[tuple[int, int]]:
+        """Members of two groups that may be one; of those with most points and most alike.
+
+        No group is in two of the pairs, as one answer may decide about both.
+        """
         sizes = self.model.sizes()
-        best, best_value = None, 0.0
+        found = []
         for a, b in combinations(self.alive, 2):
             if _ordered(a, b) in self.different:
                 continue
             pair, affinity = self._closest(a, b)
             value = (affinity + _ANY_AFFINITY) * min(sizes[a], sizes[b])
-            if pair is not None and value > best_value:
-                best, best_value = pair, value
-        return best
+            if pair is not None and value > 0.0:
+                found.append((value, pair))
+        chosen: list[tuple[int, int]] = []
+        used: set[int] = set()
+        for _, pair in sorted(found, key=lambda one: -one[0]):
+            groups = {self.cluster_of[item] for item in pair}
+            if len(chosen) < count and used.isdisjoint(groups):
+                chosen.append(pair)
+                used |= groups
+        return chosen
 
     def _closest(self, a: int, b: int) -> tuple[tuple[int, int] | None, float]:
         """The most similar members of two groups that were not tried; None after enough tries."""

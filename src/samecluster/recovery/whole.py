@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -40,8 +40,10 @@ def whole_plan(
         expected = Auto.expected_error if audit is None else _EXPECTED_OF_AUDITED * audit[0]
         method = Auto(method, max(expected, Auto.expected_error))
     labelling.exceptions = tuple(sorted(problem.exceptions))
-    plan: Plan[Any] = method.plan(problem, labelling)
-    if audit is not None:
+    plan: Plan[Any]
+    if audit is None:
+        plan = method.plan(problem, labelling)
+    else:
         plan = _Auditing(method, problem, labelling, *audit, pairs=max_questions is None).play()
     ended = yield from _limited(plan, labelling, max_questions)
     if not ended and labelling.audit is None:
@@ -94,6 +96,7 @@ class _Auditing:
         # Whoever chooses labels must not know the draws.
         self.draws = np.random.default_rng(int(problem.rng.integers(2**63)))
         self.near = Near(problem.X)
+        self.batch = int(getattr(method, "batch", 1))
 
     def play(self) -> Plan[None]:
         yield from self._label()
@@ -135,17 +138,41 @@ class _Auditing:
     def _round(self, audit: Audit) -> Plan[bool]:
         """Check labels until the bound is met; True if it is better to learn and begin anew."""
         self.labelling.audit = audit.report()
-        while not audit.met and (checks := audit.next_checks()):
-            verdict = yield from self._compare(checks[0])
-            audit.take(checks[0], verdict)
-            if verdict is Verdict.DIFFERENT:
-                yield from self._correct(audit, checks[0])
-            elif verdict is Verdict.SAME and checks[0].partner is None:
-                self._confirm(checks[0].item, checks[0].label)
+        while not audit.met and (checks := audit.next_checks(self._n_at_once(audit))):
+            if len(checks) > 1:
+                # Nobody waits for another's answer; one by one below, these are known.
+                yield list(self._first_questions(checks))
+            as_expected = True
+            for check in checks:
+                verdict = yield from self._take(audit, check)
+                as_expected &= verdict is Verdict.SAME
             self.labelling.audit = audit.report()
-            if verdict is not Verdict.SAME and _better_anew(audit):
+            if not as_expected and _better_anew(audit):
                 return True
         return False
+
+    def _n_at_once(self, audit: Audit) -> int:
+        """One by one for one person, as the next may not be needed; for several all there are."""
+        if self.batch == 1:
+            return 1
+        return audit.n_more() or self.batch
+
+    def _first_questions(self, checks: list[Check]) -> Iterator[Question]:
+        for check in checks:
+            if check.partner is not None:
+                yield Question(check.item, check.partner)
+            elif members := self._members(check.label):
+                yield Question(check.item, self.near.first(check.item, members)[0])
+
+    def _take(self, audit: Audit, check: Check) -> Plan[Verdict]:
+        """Ask about a check, and draw the consequences."""
+        verdict = yield from self._compare(check)
+        audit.take(check, verdict)
+        if verdict is Verdict.DIFFERENT:
+            yield from self._correct(audit, check)
+        elif verdict is Verdict.SAME and check.partner is None:
+            self._confirm(check.item, check.label)
+        return verdict
 
     def _compare(self, check: Check) -> Plan[Verdict]:
         """Ask about a check, with other members if that stays unsure."""

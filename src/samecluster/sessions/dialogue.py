@@ -9,12 +9,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from itertools import islice
 from typing import Any
 
 from samecluster._typing import FloatArray
 from samecluster.errors import ProtocolError
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result import Recovery
+from samecluster.sessions.ahead import Ahead
 from samecluster.sessions.asking import (
     SessionQuestion,
     checked_verdict,
@@ -41,6 +43,9 @@ class Dialogue:
     ) -> None:
         self._store, self._state, self._X, self._clock = store, state, X, clock
         self._engine = Engine(X, state.items)
+        self._ahead = Ahead(X)
+        # What was put to people for the plan's sake: it may have gone on without the answer.
+        self._put: set[Pair] = set()
         self._leases = Leases()
         # Questions that somebody wants asked beside the plan's, and whom they are for.
         self._wanted: dict[Pair, str | None] = {}
@@ -63,16 +68,24 @@ class Dialogue:
             return [self._hand_out(undone.items, who, lease_seconds, undone.verdict)]
         if self._state.finished:
             return []
-        found: list[SessionQuestion] = []
         room = min(count, self._n_left(who, now))
-        for items in self._open_pairs(who):
-            if len(found) >= room:
-                break
+        found = list(islice(self._free(self._open_pairs(who), who, now), max(0, room)))
+        if not found and room > 0:
+            found = list(islice(self._free(self._pairs_ahead(who, now), who, now), 1))
+        self._put.update(map(pair_of, found))
+        return [self._hand_out(items, who, lease_seconds) for items in found]
+
+    def _free(
+        self, pairs: Iterable[tuple[str, str]], who: str | None, now: datetime
+    ) -> Iterator[tuple[str, str]]:
+        """Those that nobody else looks at and that this person has not spoken about, once each."""
+        seen = set()
+        for items in pairs:
             pair = pair_of(items)
-            if self._leases.holder_other_than(who, pair, now) or self._state.vote(pair, who):
-                continue
-            found.append(self._hand_out(items, who, lease_seconds))
-        return found
+            is_held = self._leases.holder_other_than(who, pair, now)
+            if pair not in seen and not is_held and not self._state.vote(pair, who):
+                seen.add(pair)
+                yield items
 
     def question(self, id_: str) -> SessionQuestion:
         """The question of an id, for whoever has to show it again."""
@@ -280,6 +293,8 @@ class Dialogue:
         run, question = self._engine.run, self._engine.question(pair)
         if run.awaits(question):
             return "plan"
+        if pair in self._put and pair not in self._wanted and not run.done:
+            return "ahead" if run.ledger.known(question) is None else "beside"
         return "extra" if run.ledger.implied(question) is None else "beside"
 
     # -- which questions -------------------------------------------------------------------------
@@ -295,10 +310,21 @@ class Dialogue:
         """Pairs worth a person's time, the most useful first."""
         self.prepare()
         yield from [self._shown[pair] for pair, person in self._wanted.items() if person == who]
+        # What the person looks at stays, also where others' answers have taken the plan elsewhere.
+        for pair in self._leases.held_by(who, self._clock()):
+            if self._engine.run.ledger.known(self._engine.question(pair)) is None:
+                yield self._shown[pair]
         keys = self._state.items.keys
         for question in self._engine.run.pending:
             yield keys[question.item], keys[question.comparator]
         yield from self._second_opinions()
+
+    def _pairs_ahead(self, who: str | None, now: datetime) -> list[tuple[str, str]]:
+        """Pairs beyond those that others look at, so that nobody has to wait for them."""
+        held = self._leases.held_by_others(who, now)
+        if not held or self._engine.run.done or self._engine.run.labelling.audit is not None:
+            return []
+        return self._ahead.pairs(self._state, [self._shown[pair][0] for pair in held])
 
     def _second_opinions(self) -> Iterator[tuple[str, str]]:
         """Pairs on which fewer people than wanted have spoken, or as many for as against."""

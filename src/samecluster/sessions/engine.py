@@ -7,6 +7,7 @@ begun again with weaker assumptions, and what was refuted is kept for whoever de
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 from samecluster._typing import FloatArray
@@ -35,18 +36,21 @@ _FIRST = 0.8
 class Engine:
     """The run of a state.
 
-    ``refuted`` is why weaker assumptions than the declared ones are in use, or None.
+    ``refuted`` is why weaker assumptions than the declared ones are in use, or None. With
+    ``passing_over`` it goes on as if nobody could say where these items belong.
     """
 
-    def __init__(self, X: FloatArray, items: Items) -> None:
+    def __init__(self, X: FloatArray, items: Items, *, passing_over: Iterable[str] = ()) -> None:
         self._X, self._items = X, items
+        self._passed_over = {items.row_of[key] for key in passing_over}
         self._epoch = -1
         self._told: list[Fact] = []
         self._parameters: dict[str, Any] = {}
         self._run: RecoveryRun | None = None
         self._seed = self._attempts = 0
         self._given: list[Fact] = []
-        self._exceptions: set[int] = set()
+        self._silent: set[int] = set()
+        self._unheard: list[Answer] = []
         self.refuted: SameClusterError | None = None
 
     @property
@@ -60,7 +64,7 @@ class Engine:
         if self._epoch != state.epoch or state.told[:n_told] != self._told:
             self._begin(state)
         for fact in state.told[len(self._told) :]:
-            self._tell(fact)
+            self._tell(fact, is_ahead=fact.pair in state.ahead)
 
     def question(self, items: Iterable[str]) -> Question:
         """A question about keys as one about rows."""
@@ -81,48 +85,81 @@ class Engine:
         self._attempts = 0
         self._parameters = _for_the_run(state)
         # Checks of an audit must be drawn anew after the labels may have been chosen by what the
-        # last ones found.
-        self._seed = state.seed + state.epoch
+        # last ones found. Otherwise the same draws let a run that begins again use what was worked
+        # out before.
+        self._seed = state.seed + len(state.audited - {state.epoch})
         self._given = state.given
-        self._exceptions = {
-            self._items.row_of[key] for key in state.exceptions if key in self._items.row_of
-        }
+        excepted = (self._items.row_of.get(key) for key in state.exceptions)
+        self._silent = {row for row in excepted if row is not None}
         self._start()
         self._epoch = state.epoch
 
-    def _tell(self, fact: Fact) -> None:
+    def _tell(self, fact: Fact, is_ahead: bool) -> None:
         self._told.append(fact)
-        question = self.question(fact.items)
-        if self.run.awaits(question):
-            try:
-                self.run.tell(question, fact.verdict)
-                self._pass_over_exceptions()
-            except (RefutedError, GeometryError) as error:
-                self._weaken(error)
+        answer = Answer(self.question(fact.items), fact.verdict)
+        try:
+            before = set(self.run.pending) if self._unheard else set()
+            if self.run.awaits(answer.question):
+                self.run.tell(answer.question, answer.verdict)
+                self._pass_over_silent()
+            elif is_ahead:
+                self._unheard.append(answer)
+                with suppress(ContradictionError):
+                    self.run.learn(answer)
+                self._pass_over_silent()
+            elif self.run.ledger.known(answer.question) is None:
+                # Another machine or version, whose plan asks something else: no fact is lost by it.
                 self._start()
-        elif self.run.ledger.known(question) is None:
-            # Another machine or version, whose plan asks something else: no fact is lost by it.
+            if self._unheard and self._must_hear(before):
+                self._start()
+        except (RefutedError, GeometryError) as error:
+            self._weaken(error)
             self._start()
+
+    def _must_hear(self, before: set[Question]) -> bool:
+        """Whether the run has to begin anew from all answers, also those put ahead of their turn.
+
+        While labels are missing, what was put ahead is worth more than what the plan has made up
+        its mind about. Once all have one, it only checks them, and goes on unless they are wrong.
+        """
+        if self.run.done:
+            return not self._agree()
+        is_further = not before.issuperset(self.run.pending)
+        return is_further and self.run.labelling.n_labelled < len(self._X)
+
+    def _agree(self) -> bool:
+        """Whether labels say the same as answers that the plan may not have come to."""
+        labels = self.run.result.labels
+        for answer in self._unheard:
+            one, two = (int(labels[row]) for row in answer.question.pair)
+            told = Verdict.UNSURE if min(one, two) < 0 else Verdict.of(one == two)
+            if answer.verdict not in (told, Verdict.UNSURE):
+                return False
+        return True
 
     def _start(self) -> None:
         """Begin a run with all facts so far."""
+        self._unheard = []
         answers = self._fitting((*self._given, *self._told))
         while True:
             try:
                 self._run = start(
                     self._X, answers=answers, random_state=self._seed, **self._parameters
                 )
-                self._pass_over_exceptions()
+                self._pass_over_silent()
                 return
             except (RefutedError, GeometryError) as error:
                 self._weaken(error)
 
-    def _pass_over_exceptions(self) -> None:
-        """A plan gets no answer about exceptions: "unsure" lets it go on to something else."""
-        if not self._exceptions:
+    def _pass_over_silent(self) -> None:
+        """Where a plan gets no answer, "unsure" lets it go on to something else."""
+        if not self._silent and not self._passed_over:
             return
-        while about := [q for q in self.run.pending if self._exceptions & set(q.pair)]:
+        while about := [q for q in self.run.pending if self._is_silent(q)]:
             self.run.tell(about[0], Verdict.UNSURE)
+
+    def _is_silent(self, question: Question) -> bool:
+        return question.item in self._passed_over or not self._silent.isdisjoint(question.pair)
 
     def _fitting(self, facts: Iterable[Fact]) -> list[Answer]:
         """The facts that do not contradict earlier ones."""

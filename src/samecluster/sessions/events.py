@@ -19,9 +19,10 @@ __all__ = ["FORMAT", "KINDS", "ROLES", "Event", "body_text", "checked_event"]
 
 FORMAT = 1
 
-ROLES = ("plan", "beside", "extra")
-"""What an answer is to the run at that moment: a question of its plan; nothing that it has use for
-(implied, contradicting, a second opinion); or a fact that it did not ask for."""
+ROLES = ("plan", "ahead", "beside", "extra")
+"""What an answer is to the run at that moment: a question of its plan; one that it is expected to
+come to, put ahead of its turn; nothing that it has use for (implied, contradicting, a second
+opinion); or a fact that it did not ask for."""
 
 
 @dataclass(frozen=True, slots=True)

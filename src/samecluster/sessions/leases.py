@@ -25,9 +25,13 @@ class Leases:
         """What a person holds, in the order in which it was handed out."""
         return [pair for pair, (holder, end) in self._held.items() if holder == who and end > now]
 
+    def held_by_others(self, who: str | None, now: datetime) -> list[Pair]:
+        """What other people hold."""
+        return [pair for pair, (holder, end) in self._held.items() if holder != who and end > now]
+
     def n_others(self, who: str | None, now: datetime) -> int:
         """How many pairs other people hold."""
-        return sum(holder != who and end > now for holder, end in self._held.values())
+        return len(self.held_by_others(who, now))
 
     def take(self, pair: Pair, who: str | None, until: datetime) -> None:
         self._held[pair] = (who, until)

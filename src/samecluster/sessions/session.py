@@ -23,6 +23,7 @@ from samecluster.errors import (
 from samecluster.points.array import validated
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result import How
+from samecluster.sessions.ahead import Ahead
 from samecluster.sessions.asking import SessionQuestion, checked_verdict, pair_from
 from samecluster.sessions.checking import checked_answers, checked_parameters
 from samecluster.sessions.dialogue import Dialogue
@@ -318,6 +319,7 @@ class Session(Dialogue):
             self._X = before
             raise
         self._engine, self._seen, self._wanted = engine, None, {}
+        self._ahead = Ahead(X)
 
     def _ended(self) -> str:
         budget = self._state.parameters.get("max_questions")

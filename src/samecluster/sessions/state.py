@@ -34,6 +34,7 @@ class State(Record):
     parameters, preparation, seed : as they were given
     facts : the verdict on each pair that somebody spoke about, in the order of the first to do so
     given, told : what the run of this epoch is made from
+    ahead : the told pairs that were put ahead of their turn
     n_asked_before : questions asked before this epoch, which its budget does not have any more
     audited : the epochs in which an audit has begun
     numbers : public cluster numbers by anchor item; never given twice
@@ -54,6 +55,7 @@ class State(Record):
         self.facts: dict[Pair, Fact] = {}
         self.given: list[Fact] = []
         self.told: list[Fact] = []
+        self.ahead: set[Pair] = set()
         # Told facts that were taken back, the last one first to be told again.
         self.untold: list[Fact] = []
         self.beside: set[Pair] = set()
@@ -205,6 +207,7 @@ class State(Record):
             self.beside -= {pair} if fact is None else set()
         elif is_last and fact is None:
             self.untold.append(self.told.pop())
+            self.ahead.discard(pair)
         elif is_last and fact is not None:
             self.told[-1] = fact
             self.untold = []
@@ -214,6 +217,10 @@ class State(Record):
     def _take_new(self, fact: Fact, role: str) -> None:
         if role == "beside":
             self.beside.add(fact.pair)
+        elif role == "ahead":
+            self.told.append(fact)
+            self.ahead.add(fact.pair)
+            self.untold = []
         elif role == "plan":
             again = bool(self.untold) and self.untold.pop() == fact
             self.untold = self.untold if again else []
@@ -233,7 +240,7 @@ class State(Record):
         self.epoch += 1
         self.n_asked_before = self.n_questions
         self.given = list(self.facts.values())
-        self.told, self.untold, self.beside = [], [], set()
+        self.told, self.untold, self.ahead, self.beside = [], [], set(), set()
 
 
 def _copied(value: Any) -> Any:
