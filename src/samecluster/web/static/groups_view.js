@@ -3,7 +3,7 @@
 import { get } from "./api.js";
 import { button, count, element } from "./elements.js";
 import { howBar } from "./how_bar.js";
-import { picture, small } from "./items.js";
+import { picture, small, told } from "./items.js";
 import { swatch } from "./palette.js";
 import { clusterName, progressLine } from "./words.js";
 
@@ -140,8 +140,13 @@ class GroupsView {
   }
 }
 
-function cell({ column, text }) {
-  return element("div", {}, element("dt", {}, column), element("dd", {}, text || "blank"));
+function cellLine(cell) {
+  return element(
+    "div",
+    {},
+    element("dt", {}, cell.column),
+    element("dd", { title: cell.text }, told(cell)),
+  );
 }
 
 function whole(item) {
@@ -150,6 +155,6 @@ function whole(item) {
     { class: "whole" },
     item.image && element("div", { class: "frame" }, picture(item)),
     item.text != null && element("p", { class: "text" }, item.text),
-    item.cells.length > 0 && element("dl", { class: "cells" }, item.cells.map(cell)),
+    item.cells.length > 0 && element("dl", { class: "cells" }, item.cells.map(cellLine)),
   );
 }

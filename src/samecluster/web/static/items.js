@@ -6,6 +6,8 @@ const IMAGES = "/api/v1/images/";
 const SMALL_PICTURE = 64;
 const LARGEST_PIXEL = 26;
 const LINE_CELLS = 4;
+const MOST_DIGITS = 6;
+const FRACTION = /^[-+]?(\d*)\.\d{5,}$/;
 const MORE = "More of its cluster";
 
 // The pair of a question with the other members of the comparator's cluster.
@@ -78,8 +80,8 @@ export function small(item) {
 // An item in a line of text.
 export function line(item) {
   if (item.text != null) return item.text;
-  const told = item.cells.filter((cell) => cell.text !== item.title).slice(0, LINE_CELLS);
-  return told.map((cell) => `${cell.column}: ${cell.text || "blank"}`).join(", ");
+  const shown = item.cells.filter((cell) => cell.text !== item.title).slice(0, LINE_CELLS);
+  return shown.map((cell) => `${cell.column}: ${told(cell)}`).join(", ");
 }
 
 function caption(text) {
@@ -171,12 +173,12 @@ function row(left, question, context, differs) {
       isMarked && element("span", { class: "unseen" }, " differs"),
     ),
     [left, right].map((cell) =>
-      element("td", { class: cell?.text ? "one" : "one blank" }, told(cell)),
+      element("td", { class: cell?.text ? "one" : "one blank", title: cell?.text }, told(cell)),
     ),
     element("td", { class: "among" }, among(left, right)),
     context.map((other) => {
-      const text = told(cellOf(other, left.column));
-      return element("td", { class: "other", title: text }, text);
+      const cell = cellOf(other, left.column);
+      return element("td", { class: "other", title: cell?.text }, told(cell));
     }),
   );
 }
@@ -185,8 +187,13 @@ function cellOf(item, column) {
   return item.cells.find((cell) => cell.column === column);
 }
 
-function told(cell) {
-  return cell?.text || "blank";
+// A number among numbers is told to a few digits; the rest is there for whoever points at it.
+export function told(cell) {
+  if (!cell?.text) return "blank";
+  const fraction = cell.percentile == null ? null : FRACTION.exec(cell.text);
+  if (!fraction) return cell.text;
+  const digits = Math.max(MOST_DIGITS, Math.min(fraction[1].length, 100));
+  return String(Number(Number(cell.text).toPrecision(digits)));
 }
 
 // Where both numbers stand among those of all items: a number alone says little.

@@ -47,7 +47,11 @@ function card({ kind, text, answers, remedies }, app, redraw) {
     (kind === "refutation" || !answers.length) && element("p", {}, sentence(text)),
     answers.length > 0 && [
       element("h3", {}, "Answers to look at again"),
-      element("ul", { class: "answers-list" }, answers.map(answerLine)),
+      element(
+        "ul",
+        { class: "answers-list" },
+        answers.map(({ text }) => element("li", {}, sentence(text))),
+      ),
     ],
     remedies.length > 0 && [
       element("h3", {}, "What can be done"),
@@ -57,15 +61,6 @@ function card({ kind, text, answers, remedies }, app, redraw) {
         remedies.map((one) => element("li", {}, remedyLine(one, app, redraw))),
       ),
     ],
-  );
-}
-
-function answerLine({ sequence, who, text }) {
-  return element(
-    "li",
-    {},
-    element("span", {}, text),
-    element("span", { class: "by" }, `${who ?? "nobody in particular"}, number ${sequence}`),
   );
 }
 
