@@ -7,7 +7,7 @@ from typing import Any
 
 from samecluster.errors import InvalidInputError
 
-__all__ = ["dask", "dask_dataframe", "dask_distributed", "pyarrow"]
+__all__ = ["dask", "dask_dataframe", "dask_distributed", "needs_server", "pyarrow"]
 
 
 def pyarrow() -> tuple[Any, Any]:
@@ -45,4 +45,15 @@ def dask_distributed() -> Any:
     except ImportError as error:
         raise InvalidInputError(
             "work on a Dask cluster needs distributed: pip install samecluster[dask]"
+        ) from error
+
+
+def needs_server() -> None:
+    """InvalidInputError that says what to install unless there is what serves a page."""
+    try:
+        importlib.import_module("starlette")
+        importlib.import_module("uvicorn")
+    except ImportError as error:
+        raise InvalidInputError(
+            "The labelling page needs Starlette and uvicorn: pip install samecluster[serve]"
         ) from error
