@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from samecluster import clustering_error
 from samecluster.cli.large import LargeRequest, cluster_large
+from samecluster.cli.main import app
 from samecluster.errors import DataMismatchError, InvalidInputError, StoreError
 from samecluster.instances import make_ellipsoids
 from samecluster.questions.pair import Answer, Question, Verdict
@@ -176,3 +178,27 @@ def test_answers_about_other_data_are_not_taken(tmp_path) -> None:
     AnswerLog(path, 10, 2).append(ANSWER)
     with pytest.raises(DataMismatchError, match="10 rows of 2 columns, not 11 rows of 2"):
         AnswerLog(path, 11, 2)
+
+
+def test_the_command_takes_data_in_blocks(folder) -> None:
+    runner = CliRunner()
+    points, truth = str(folder / "points.npy"), str(folder / "labels.npy")
+    told = runner.invoke(
+        app,
+        [
+            "cluster",
+            points,
+            "--in-blocks",
+            "--truth",
+            truth,
+            "--margin",
+            "1",
+            "-o",
+            f"{folder}/out",
+        ],
+    )
+    assert told.exit_code == 0, told.output
+    assert clustering_error(np.load(folder / "out" / "labels.npy"), MADE.labels) == 0
+    refused = runner.invoke(app, ["cluster", points, "--in-blocks", "--truth", truth, "--id", "a"])
+    assert isinstance(refused.exception, InvalidInputError)
+    assert str(refused.exception).startswith("--id does not go with --in-blocks")

@@ -8,13 +8,14 @@ from __future__ import annotations
 import json as json_text
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
 
 from samecluster.errors import InvalidInputError
+from samecluster.workbench.request import Request, listed
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["LargeRequest", "cluster_large"]
 
 _INTERRUPTED = 130
+_OPTIONS = {"id_column": "id", "separator": "sep", "missing": "na"}
+_UNDERSTOOD = {"data", "features", "truth", "margin", "clusters", "audit"}
 
 
 @dataclass(frozen=True)
@@ -50,6 +53,19 @@ class LargeRequest:
     proof: Path | None
     dask: str | None = None
     answers: Path | None = None
+
+    @classmethod
+    def of(cls, request: Request, **others: Any) -> LargeRequest:
+        """From the options of the command; InvalidInputError for those that need all the data."""
+        for field in fields(request):
+            if field.name not in _UNDERSTOOD and getattr(request, field.name) != field.default:
+                option = _OPTIONS.get(field.name, field.name.replace("_", "-"))
+                raise InvalidInputError(
+                    f"--{option} does not go with --in-blocks or --dask; leave it out"
+                )
+        features = None if request.features is None else listed(request.features, ())
+        declared = request.declared()
+        return cls(Path(request.data), features, request.truth, declared=declared, **others)
 
     @property
     def answer_file(self) -> Path:
