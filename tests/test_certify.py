@@ -117,9 +117,7 @@ def test_a_guide_that_knows_nothing_costs_questions_only(monkeypatch) -> None:
     made = make_ellipsoids(3000, 3, 4, random_state=1)
     rng = np.random.default_rng(0)
     for guess in (np.zeros(3000, dtype=np.int64), rng.integers(4, size=3000)):
-        monkeypatch.setattr(
-            "samecluster.recovery.guide._components_once", lambda *a, g=guess: g.copy()
-        )
+        monkeypatch.setattr("samecluster.recovery.guide.components", lambda *a, g=guess: g.copy())
         assert certified(made).n_questions < 300
     monkeypatch.setattr(Guide, "learn", lambda *a: None)
     assert certified(made).n_questions < 600

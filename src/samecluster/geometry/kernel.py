@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -41,16 +41,27 @@ def compiled_decisions() -> Any:
 
 
 class Kernel:
-    """One interface over the compiled and the plain programs."""
+    """One interface over the compiled and the plain programs.
+
+    ``compiled`` are the compiled programs or None, or a function that finds out which once they are
+    needed: loading numba takes as long as finding the first question.
+    """
 
     def __init__(self, compiled: Any = None, threads: int = 1) -> None:
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.compiled = compiled
+        self._compiled = compiled
         self.programs = self.pivots = 0
         self.buffers: programs.Solved | None = None
+
+    @cached_property
+    def compiled(self) -> Any:
+        return self._compiled() if callable(self._compiled) else self._compiled
+
+    @property
+    def chunk(self) -> int:
         # NumPy pays for every call, the compiled kernel for every program
-        self.chunk = 128 if self.compiled else 512
+        return 512 if self.compiled is None else 128
 
     def solve(
         self,
