@@ -20,6 +20,7 @@ from samecluster.boundary import (
     checked_audit,
     checked_error_rate,
     checked_given,
+    checked_known,
     checked_margin,
     checked_max_questions,
     checked_n_clusters,
@@ -86,6 +87,7 @@ def start(
     audit: tuple[float, float] | None = None,
     max_questions: int | None = None,
     answers: Iterable[Answer] = (),
+    known: Any = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> RecoveryRun:
     """Begin a recovery whose questions you answer yourself.
@@ -107,6 +109,9 @@ def start(
         goes on later
     answers : answers given before, such as ``recovery.answers`` of another run on the same rows;
         they are not asked again, and certify begins with what follows from them
+    known : (n,) the group of each row where it is known already, as a number or a text; None, NaN,
+        "" or -1 where it is not. Becomes answers that are not asked and not counted: rows of a
+        group are the same, rows of different groups are different.
     random_state : seed; the same seed gives the same questions
 
     Examples
@@ -123,7 +128,12 @@ def start(
     """
     points = validated(X)
     asked = _Asked.checked(points, n_clusters, margin, method, audit, max_questions, random_state)
-    return asked.run(points, Ledger(checked_given(answers, len(points))))
+    return asked.run(points, Ledger(_given(known, answers, len(points))))
+
+
+def _given(known: Any, answers: Iterable[Any], n: int) -> tuple[Answer, ...]:
+    """All that is said before the first question."""
+    return (*checked_known(known, n), *checked_given(answers, n))
 
 
 @dataclass(frozen=True)
@@ -188,6 +198,7 @@ def recover(
     audit: tuple[float, float] | None = None,
     max_questions: int | None = None,
     answers: Iterable[Answer] = (),
+    known: Any = None,
     error_rate: float = 0.0,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
@@ -216,7 +227,7 @@ def recover(
     points = validated(X)
     answering = as_oracle(oracle, points)
     asked = _Asked.checked(points, n_clusters, margin, method, audit, max_questions, random_state)
-    given = tuple(checked_given(answers, len(points)))
+    given = _given(known, answers, len(points))
 
     def driven(run: RecoveryRun) -> Recovery:
         return drive_batches(

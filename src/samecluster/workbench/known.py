@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import TypeAlias
 
 from samecluster._typing import IntArray
-from samecluster.errors import InvalidInputError
+from samecluster.questions.known import groups_as_pairs
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.facts import pair_of
 from samecluster.sessions.session import Session
@@ -20,8 +19,6 @@ from samecluster.workbench.request import Request
 __all__ = ["Statement", "answers_of", "import_known", "labels_as_answers", "pairs_as_answers"]
 
 Statement: TypeAlias = tuple[str, str, Verdict]
-
-_MOST_GROUPS = 1_000
 
 
 def import_known(session: Session, table: Table, rows: IntArray, request: Request) -> int:
@@ -52,23 +49,10 @@ def import_new(session: Session, answers: Iterable[Statement], source: str, who:
 def labels_as_answers(
     table: Table, rows: IntArray, column: str, keys: Sequence[str]
 ) -> list[Statement]:
-    """Each item is the same as the first of its group; the first ones are all different."""
+    """What the labels in a column say about pairs of items."""
     key_of = dict(zip(rows.tolist(), keys, strict=True))
-    first: dict[str, str] = {}
-    answers: list[Statement] = []
-    for row, label in read_labels(table, column):
-        key = key_of.get(row)
-        if key is None:
-            continue
-        if label in first:
-            answers.append((key, first[label], Verdict.SAME))
-        first.setdefault(label, key)
-    if len(first) > _MOST_GROUPS:
-        raise InvalidInputError(
-            f"{table.source}: column {column!r} has {len(first):,} groups; at most "
-            f"{_MOST_GROUPS:,} can be taken as known"
-        )
-    return answers + [(b, a, Verdict.DIFFERENT) for a, b in combinations(first.values(), 2)]
+    group_of = [(key_of[row], label) for row, label in read_labels(table, column) if row in key_of]
+    return groups_as_pairs(group_of, f"{table.source}: column {column!r}")
 
 
 def pairs_as_answers(path: Path, keys: Sequence[str], asked: Asked | None) -> list[Statement]:
