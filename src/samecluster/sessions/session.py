@@ -229,6 +229,8 @@ class Session(Dialogue):
         None if this person was asked about all their asked members.
         """
         self._anchor(a), self._anchor(b)
+        if a == b:
+            raise InvalidInputError(f"two different clusters are needed, got {a} twice")
         pair = between(a, b, self.snapshot(), self._state, who)
         return None if pair is None else self._want(pair, who)
 
@@ -254,13 +256,15 @@ class Session(Dialogue):
         """What a remedy would do to the labels. Takes as long as a resume."""
         return self._effect(*(self._draft(kind, None, body) for kind, body in remedy.events))
 
-    def preview_answer(self, question_id: str, verdict: Verdict | str) -> Effect:
+    def preview_answer(
+        self, question_id: str, verdict: Verdict | str, who: str | None = None
+    ) -> Effect:
         """What an answer would do to the labels."""
         pair, verdict = pair_from(question_id, self._state.items), checked_verdict(verdict)
         if verdict is Verdict.UNSURE:
             return Effect(0, 0, 0)
         body = {"items": pair, "verdict": verdict.value, "role": self._role(pair)}
-        return self._effect(self._draft("answered", None, body))
+        return self._effect(self._draft("answered", who, body))
 
     def apply(self, remedy: Remedy, who: str | None = None) -> None:
         """Choose a remedy."""
