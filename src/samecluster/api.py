@@ -15,11 +15,12 @@ from typing import Any, Literal
 
 import numpy as np
 
-from samecluster._typing import FloatArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.boundary import (
     checked_audit,
     checked_error_rate,
     checked_given,
+    checked_hint,
     checked_known,
     checked_margin,
     checked_max_questions,
@@ -88,6 +89,7 @@ def start(
     max_questions: int | None = None,
     answers: Iterable[Answer] = (),
     known: Any = None,
+    hint: Any = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> RecoveryRun:
     """Begin a recovery whose questions you answer yourself.
@@ -112,6 +114,8 @@ def start(
     known : (n,) the group of each row where it is known already, as a number or a text; None, NaN,
         "" or -1 where it is not. Becomes answers that are not asked and not counted: rows of a
         group are the same, rows of different groups are different.
+    hint : like ``known``, for groups that may be wrong: they only say where to ask first. Wrong
+        ones cost questions, and no proof rests on them.
     random_state : seed; the same seed gives the same questions
 
     Examples
@@ -127,7 +131,9 @@ def start(
     300
     """
     points = validated(X)
-    asked = _Asked.checked(points, n_clusters, margin, method, audit, max_questions, random_state)
+    asked = _Asked.checked(
+        points, n_clusters, margin, method, audit, max_questions, random_state, hint
+    )
     return asked.run(points, Ledger(_given(known, answers, len(points))))
 
 
@@ -146,6 +152,7 @@ class _Asked:
     audit: tuple[float, float] | None
     max_questions: int | None
     rng: np.random.Generator
+    hints: IntArray | None
 
     @classmethod
     def checked(
@@ -157,6 +164,7 @@ class _Asked:
         audit: Any,
         max_questions: Any,
         random_state: Any,
+        hint: Any,
     ) -> _Asked:
         return cls(
             n_clusters=checked_n_clusters(n_clusters, len(points)),
@@ -165,6 +173,7 @@ class _Asked:
             audit=checked_audit(audit),
             max_questions=checked_max_questions(max_questions),
             rng=generator(random_state),
+            hints=checked_hint(hint, len(points)),
         )
 
     def run(
@@ -183,6 +192,7 @@ class _Asked:
             answers=tuple(ledger),
             exceptions=exceptions,
             confirmed=confirmed,
+            hints=self.hints,
         )
         left = None if self.max_questions is None else max(self.max_questions - n_spent, 0)
         return RecoveryRun(self.method, problem, ledger, self.audit, left)
@@ -199,6 +209,7 @@ def recover(
     max_questions: int | None = None,
     answers: Iterable[Answer] = (),
     known: Any = None,
+    hint: Any = None,
     error_rate: float = 0.0,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
@@ -226,7 +237,9 @@ def recover(
     """
     points = validated(X)
     answering = as_oracle(oracle, points)
-    asked = _Asked.checked(points, n_clusters, margin, method, audit, max_questions, random_state)
+    asked = _Asked.checked(
+        points, n_clusters, margin, method, audit, max_questions, random_state, hint
+    )
     given = _given(known, answers, len(points))
 
     def driven(run: RecoveryRun) -> Recovery:

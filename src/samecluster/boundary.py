@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.questions.known import groups_as_pairs
 from samecluster.questions.pair import Answer, Question
@@ -17,6 +18,7 @@ __all__ = [
     "checked_audit",
     "checked_error_rate",
     "checked_given",
+    "checked_hint",
     "checked_known",
     "checked_margin",
     "checked_max_questions",
@@ -43,6 +45,17 @@ def checked_known(known: Any, n: int) -> list[Answer]:
         Answer(Question(row, other), verdict)
         for row, other, verdict in groups_as_pairs(groups, "known")
     ]
+
+
+def checked_hint(hint: Any, n: int) -> IntArray | None:
+    """Groups that somebody believes in as numbers (n,), -1 where there is none."""
+    if hint is None:
+        return None
+    number_of: dict[Hashable, int] = {}
+    hints = np.full(n, -1, dtype=np.int64)
+    for row, group in _checked_groups(hint, n, "hint"):
+        hints[row] = number_of.setdefault(group, len(number_of))
+    return hints
 
 
 def _checked_groups(given: Any, n: int, parameter: str) -> list[tuple[int, Hashable]]:
