@@ -1,5 +1,6 @@
 """Hints only choose questions: wrong ones cost some, and never a label or a proof."""
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,11 @@ from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
 from samecluster.recovery.hints import hinted_components, one_of_each_hint
+from samecluster.sessions.session import Session
+from samecluster.sessions.store import MemoryStore
+from samecluster.workbench.opening import open_session, reopen
+from samecluster.workbench.request import Request
+from tests.session_cases import answer, answer_all, instance, keys_of, same_known
 
 
 def recovered(made: Instance, hint: Any, **options: Any) -> Recovery:
@@ -75,3 +81,76 @@ def test_components_are_the_hint_groups_and_others_go_with_the_nearest() -> None
 def test_hints_that_make_no_sense_are_named() -> None:
     with pytest.raises(InvalidInputError, match="hint must have a group for each of the 3 rows"):
         start([[0.0], [1.0], [2.0]], hint=["a"])
+    with pytest.raises(InvalidInputError, match="hint must have a group for each of the 90 rows"):
+        Session.create(MemoryStore(), keys_of(90), instance().X, hints=[1, 2])
+
+
+def test_a_session_asks_first_about_each_hint_group_and_so_does_a_resumed_one() -> None:
+    made, store = instance(), MemoryStore()
+    parameters = {"method": "predict"}
+    session = Session.create(
+        store, keys_of(90), made.X, parameters=parameters, hints=made.labels, seed=7
+    )
+    first = one_of_each_hint(made.X, made.labels)
+    for question in answer(session, 2):
+        assert set(question.rows) <= set(first)
+    same_known(session, Session.open(store, keys_of(90), made.X, hints=made.labels))
+    answer_all(session)
+    assert clustering_error(session.snapshot().labels, made.labels) == 0
+
+
+def test_rows_that_are_taken_in_have_their_own_hints() -> None:
+    made, store = instance(), MemoryStore()
+    with Session.create(store, keys_of(60), made.X[:60], hints=made.labels[:60]) as session:
+        answer(session, 3)
+        session.update(keys_of(90), made.X, hints=made.labels)
+        answer_all(session)
+        assert clustering_error(session.snapshot().labels, made.labels) == 0
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A table whose column `guess` has a group for every other row, one of them wrong."""
+    made = instance()
+    guess = ["" if row % 2 else f"kind {label}" for row, label in enumerate(made.labels)]
+    guess[0] = "kind 0" if made.labels[0] else "kind 1"
+    rows = [f"i{n},{x},{y},{g}" for n, ((x, y), g) in enumerate(zip(made.X, guess, strict=True))]
+    path = tmp_path / "data.csv"
+    path.write_text("\n".join(["name,x,y,guess", *rows]) + "\n")
+    return path
+
+
+def test_labels_as_hint_are_no_answers_and_stay_with_the_session(data: Path) -> None:
+    begun = Request(str(data), id_column="name", labels="guess", labels_as="hint", margin="0.5")
+    with open_session(begun) as opened:
+        assert list(opened.session.state.answers()) == []
+        asked = opened.session.ask()
+        hints = opened.prepared.hints()
+    assert hints is not None
+    assert hints[1] is None
+    with reopen(Path(f"{data}.samecluster")) as opened:
+        assert opened.prepared.hints() == hints
+        assert opened.session.ask() == asked
+    with open_session(Request(str(data), labels="guess")) as opened:
+        assert list(opened.session.state.answers()) == [], "the session says what they are for"
+    with open_session(Request(str(data), labels="guess", labels_as="known")) as opened:
+        assert len(list(opened.session.state.answers())) > 40
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"labels": "guess", "labels_as": "gospel"}, "must be 'known' or 'hint', got 'gospel'"),
+        ({"labels_as": "hint"}, "--labels-as needs the column of the labels"),
+    ],
+)
+def test_labels_as_something_else_is_refused(data: Path, options, message) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        open_session(Request(str(data), id_column="name", **options))
+    assert not Path(f"{data}.samecluster").exists()
+
+
+def test_a_session_that_has_begun_takes_no_hints(data: Path) -> None:
+    open_session(Request(str(data), id_column="name", ignore=["guess"])).session.close()
+    with pytest.raises(InvalidInputError, match="--labels-as hint cannot change"):
+        open_session(Request(str(data), labels="guess", labels_as="hint"))

@@ -16,15 +16,28 @@ from samecluster.tables import Asked, Table
 from samecluster.tables.known import read_labels, read_pairs
 from samecluster.workbench.request import Request
 
-__all__ = ["Statement", "answers_of", "import_known", "labels_as_answers", "pairs_as_answers"]
+__all__ = [
+    "Statement",
+    "answers_of",
+    "import_known",
+    "labels_as_answers",
+    "labels_as_hints",
+    "pairs_as_answers",
+]
 
 Statement: TypeAlias = tuple[str, str, Verdict]
 
 
-def import_known(session: Session, table: Table, rows: IntArray, request: Request) -> int:
-    """Take in the labels and pairs that a request names, once; how many answers were new."""
+def import_known(
+    session: Session, table: Table, rows: IntArray, request: Request, hint_column: str | None
+) -> int:
+    """Take in the labels and pairs that a request names, once; how many answers were new.
+
+    Labels in the column of hints are answers only if the request says so.
+    """
     taken = 0
-    if request.labels is not None:
+    is_hint = request.labels == hint_column and request.labels_as != "known"
+    if request.labels is not None and not is_hint:
         answers = labels_as_answers(table, rows, request.labels, session.state.items.keys)
         taken += import_new(session, answers, f"labels in column {request.labels}", request.who)
     if request.pairs is not None:
@@ -44,6 +57,14 @@ def import_new(session: Session, answers: Iterable[Statement], source: str, who:
     if new:
         session.import_answers(new, source, who=who)
     return len(new)
+
+
+def labels_as_hints(table: Table, rows: IntArray, column: str | None) -> list[str | None] | None:
+    """The label of each item, or None; None for all if there is no such column."""
+    if column is None or column not in table.names:
+        return None
+    label_of = dict(read_labels(table, column))
+    return [label_of.get(row) for row in rows.tolist()]
 
 
 def labels_as_answers(
