@@ -117,9 +117,7 @@ def test_a_guide_that_knows_nothing_costs_questions_only(monkeypatch) -> None:
     made = make_ellipsoids(3000, 3, 4, random_state=1)
     rng = np.random.default_rng(0)
     for guess in (np.zeros(3000, dtype=np.int64), rng.integers(4, size=3000)):
-        monkeypatch.setattr(
-            "samecluster.recovery.guide._components_once", lambda *a, g=guess: g.copy()
-        )
+        monkeypatch.setattr("samecluster.recovery.guide.components", lambda *a, g=guess: g.copy())
         assert certified(made).n_questions < 300
     monkeypatch.setattr(Guide, "learn", lambda *a: None)
     assert certified(made).n_questions < 600
@@ -152,6 +150,20 @@ def test_a_batch_goes_on_where_nobody_can_say_where_points_belong() -> None:
         found = recover(made.X, answer, margin=1.0, method=Certify(batch=8), random_state=seed)
         told = found.labels >= 0
         assert clustering_error(found.labels[told], made.labels[told]) == 0
+
+
+def test_fewer_clusters_than_declared_are_a_refutation() -> None:
+    """A ring around a disc: no margin holds, and the answers that are asked do not show it."""
+    rng = np.random.default_rng(0)
+    angle = rng.uniform(0, 2 * np.pi, size=300)
+    ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
+    X = np.concatenate([0.1 * rng.normal(size=(300, 2)), ring])
+    oracle = LabelOracle(np.repeat([0, 1], 300))
+    with pytest.raises(RefutedError, match="in 1 clusters, fewer than were declared") as refuted:
+        recover(X, oracle, margin=0.5, n_clusters=2, method=PLAIN, random_state=0)
+    assert refuted.value.too_few == 1
+    found = recover(X, oracle, n_clusters=2, random_state=0)
+    assert len(np.unique(found.labels)) == 2
 
 
 def test_comparators_are_asked_members() -> None:

@@ -18,7 +18,6 @@ import pytest
 from samecluster.cli.documentation import commands_as_markdown
 from samecluster.errors import DataMismatchError, InvalidInputError
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.remaining import remaining_questions
 from samecluster.workbench.opening import open_session, reopen
 from samecluster.workbench.request import Request
 
@@ -221,7 +220,7 @@ def test_answers_come_from_a_pipe_too(shells: Path) -> None:
 def test_a_spent_budget_is_said_and_can_be_lifted(shells: Path) -> None:
     options = ("--id", "shell", "--max-questions", "2")
     done = run("label", shells, *options, text="u\nu\ng\nu\nq\n")
-    assert "the budget of 2 questions is spent" in done.stdout
+    assert "the budget of 2 questions is spent" in " ".join(done.stdout.split())
     assert len(answers_of(Path(f"{shells}.samecluster"))) == 3
 
 
@@ -333,12 +332,3 @@ def test_every_command_is_in_the_documents_as_it_is() -> None:
     )
     for section in page.read_text().split("\n## ")[1:]:
         assert re.search(r"```\nsamecluster ", section), f"no example: {section[:40]}"
-
-
-def test_the_interval_for_what_is_left_covers_four_fifths_of_the_moments_of_a_run() -> None:
-    total = 1_000
-    left = [(total - t, remaining_questions(t)) for t in range(1, total)]
-    held = [found is not None and found.low <= n <= found.high for n, found in left]
-    assert np.mean(held) == pytest.approx(0.8, abs=0.01)
-    assert remaining_questions(0) is None
-    assert remaining_questions(50, most=7) == (5, 7)

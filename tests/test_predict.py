@@ -252,3 +252,17 @@ def test_several_points_at_once_give_the_same_groups() -> None:
     assert many.n_questions <= 3 * one.n_questions
     with pytest.raises(InvalidInputError, match="batch must be at least 1"):
         Predict(batch=0)
+
+
+def test_next_to_nothing_is_predicted_without_a_probability() -> None:
+    """After three answers about ten digits a model would claim an error of 4 %."""
+    X, truth = digits(400)
+    run = start(X, method=Predict(), random_state=0)
+    for _ in range(3):
+        i, j = run.pending[0].pair
+        run.tell(run.pending[0], same=bool(truth[i] == truth[j]))
+        assert run.snapshot().count(How.PREDICTED) == 0
+    few = recover(X, LabelOracle(truth), method=Predict(), max_questions=3, random_state=0)
+    assert few.count(How.UNASSIGNED) == 0
+    assert few.probability is None
+    assert any("too few answers to say" in line for line in few.assumptions)

@@ -1,5 +1,6 @@
 """Data in blocks: the same questions and labels as in memory, wherever the data lives."""
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from samecluster.errors import RefutedError
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.oracles.functions import RowOracle
+from samecluster.points.working import over_blocks
 from samecluster.proof.checker import Verified, check, fingerprint
 from samecluster.proof.files import read_lines
 from samecluster.recovery.levels import first_rows
@@ -272,3 +274,41 @@ def test_the_sample_of_very_many_rows_needs_no_permutation() -> None:
     assert len(np.unique(rows)) == 50_000
     assert abs(rows.mean() / 10**12 - 0.5) < 0.01
     assert (rows == first_rows(10**12, 50_000, seed=3)).all()
+
+
+@pytest.mark.parametrize("kernel", ["numpy", "auto"])
+def test_columns_near_a_direction_decide_what_all_columns_decide(
+    kernel, tmp_path, monkeypatch
+) -> None:
+    """They are tried first where rows are many; the same rows are proven, and the proof holds."""
+    made = make_ellipsoids(12_000, 4, 3, fill="shell", random_state=7)
+    options: dict[str, Any] = {"sample": 2_000, "method": Certify(kernel=kernel)}
+    usual = in_blocks(made, **options)
+    monkeypatch.setattr("samecluster.recovery.sweep._MANY_ROWS", 1)
+    near = in_blocks(made, proof=tmp_path / "proof.gz", **options)
+    assert near.answers == usual.answers
+    assert (near.labels == usual.labels).all()
+    assert near.n_sample == usual.n_sample, "the same rows came back undecided"
+    checked(made.X, near, tmp_path / "proof.gz")
+
+
+def test_a_sweep_that_was_sent_elsewhere_decides_the_same(monkeypatch) -> None:
+    """Pickled as for a worker: without the sample, and with the same decisions."""
+    made = make_ellipsoids(6_000, 3, 3, random_state=2)
+    sent: list[Any] = []
+    over = "samecluster.recovery.large.over_blocks"
+
+    def sending(points: Any, work: Any, *rest: Any) -> Any:
+        packed = pickle.dumps(work)
+        sent.append(len(packed))
+        return over_blocks(points, pickle.loads(packed), *rest)
+
+    monkeypatch.setattr("samecluster.recovery.sweep._MANY_ROWS", 1)
+    usual = in_blocks(made, sample=4_000, method=PLAIN)
+    monkeypatch.setattr(over, sending)
+    found = in_blocks(made, sample=4_000, method=PLAIN)
+    assert (found.labels == usual.labels).all()
+    assert sent
+    larger = in_blocks(made, sample=5_000, method=PLAIN)
+    assert larger.n_sample > found.n_sample
+    assert sent[-1] < sent[0] + 20_000, "1,000 more rows in the sample would be 24,000 bytes"

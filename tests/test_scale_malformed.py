@@ -97,7 +97,8 @@ def test_a_folder_that_exists_is_not_overwritten(tmp_path) -> None:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"margin": "auto"}, "needs a margin"),
+        ({"margin": "auto"}, "a proof needs a declared margin"),
+        ({"audit": (2, 0.95)}, "audit must be an error"),
         ({"margin": -1.0}, "margin must be"),
         ({"sample": 0}, "sample must be a whole number"),
         ({"block": 1.5}, "block must be a whole number"),

@@ -63,7 +63,7 @@ def test_a_session_asks_what_recover_asks_and_finds_the_same_groups() -> None:
     assert clustering_error(session.snapshot().labels, MADE.labels) == 0
     assert (session.snapshot().how == found.how).all()
     assert session.progress().ended == "nothing is left to ask"
-    assert str(session.progress()).startswith("90 of 90 labels known (")
+    assert str(session.progress()).startswith("90 of 90 items have a label (")
 
 
 @pytest.mark.parametrize("n", [0, 1, 7, 15])

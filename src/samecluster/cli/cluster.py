@@ -45,6 +45,18 @@ Show = Annotated[
     list[str] | None,
     typer.Option("--show", help="Columns that the program sees: a,b,c or several times."),
 ]
+InBlocks = Annotated[
+    bool,
+    typer.Option(
+        "--in-blocks",
+        help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Truth is a "
+        "column of numbers or a .npy file, and labels go to the folder -o.",
+    ),
+]
+DaskAddress = Annotated[
+    str | None,
+    typer.Option("--dask", help="The same on the workers of a Dask scheduler at this address."),
+]
 NoSession = Annotated[
     bool, typer.Option("--no-session", help="Keep no answers: a run that stops begins anew.")
 ]
@@ -88,6 +100,8 @@ def cluster(
     timeout: Timeout = 60.0,
     retries: Retries = 2,
     show: Show = None,
+    in_blocks: InBlocks = False,
+    dask: DaskAddress = None,
     no_session: NoSession = False,
     out: Out = None,
     prefix: Prefix = "",
@@ -118,6 +132,25 @@ def cluster(
         raise InvalidInputError("--session and --no-session exclude each other")
     if json and out == "-":
         raise InvalidInputError("--json and -o - both write to standard output; name a file")
+    if in_blocks or dask is not None:
+        from samecluster.cli.large import LargeRequest, cluster_large
+
+        if no_session or report is not None:
+            raise InvalidInputError(
+                "--no-session and --report do not go with --in-blocks or --dask"
+            )
+        large = LargeRequest.of(
+            request,
+            command=oracle_cmd,
+            parallel=parallel,
+            timeout=timeout,
+            retries=retries,
+            out=None if out is None else Path(out),
+            proof=proof,
+            dask=dask,
+        )
+        cluster_large(large, json=json)
+        return
     program = _Program(oracle_cmd, parallel, timeout, retries, show)
     files = _Files(out, prefix, raw, proof, report)
     progress = Console(stderr=True, highlight=False)

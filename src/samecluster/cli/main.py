@@ -13,6 +13,7 @@ import samecluster
 from samecluster.cli.cluster import cluster
 from samecluster.cli.inspect import inspect
 from samecluster.cli.label import label
+from samecluster.cli.serve import invite, serve
 from samecluster.cli.session_commands import COMMANDS
 from samecluster.errors import InvalidInputError, SameClusterError
 
@@ -100,6 +101,8 @@ def margin(
 
 app.command()(inspect)
 app.command()(label)
+app.command()(serve)
+app.command()(invite)
 app.command()(cluster)
 for _name, _command in COMMANDS.items():
     app.command(_name)(_command)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -40,16 +41,27 @@ def compiled_decisions() -> Any:
 
 
 class Kernel:
-    """One interface over the compiled and the plain programs."""
+    """One interface over the compiled and the plain programs.
+
+    ``compiled`` are the compiled programs or None, or a function that finds out which once they are
+    needed: loading numba takes as long as finding the first question.
+    """
 
     def __init__(self, compiled: Any = None, threads: int = 1) -> None:
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
-        self.compiled = compiled
+        self._compiled = compiled
         self.programs = self.pivots = 0
         self.buffers: programs.Solved | None = None
+
+    @cached_property
+    def compiled(self) -> Any:
+        return self._compiled() if callable(self._compiled) else self._compiled
+
+    @property
+    def chunk(self) -> int:
         # NumPy pays for every call, the compiled kernel for every program
-        self.chunk = 128 if self.compiled else 512
+        return 512 if self.compiled is None else 128
 
     def solve(
         self,
@@ -73,30 +85,74 @@ class Kernel:
             p, D = targets.shape
             own = np.zeros((0, D), np.float32) if private is None else private
             out = self._buffers(p, D)
+            call = partial(self._compiled_solve, out, bases, inverses, bound, stop)
 
-            def work(at: slice) -> Any:
-                return self.compiled.solve(
-                    (0,) * D,
-                    self.compiled.LANES,
-                    targets[at],
-                    start[at],
-                    bases,
-                    inverses,
-                    columns,
-                    bound,
-                    np.float32(stop),
-                    200,
-                    own[at],
-                    out.status[at],
-                    out.total[at],
-                    out.basis[at],
-                    out.inverse[at],
-                    out.pi[at],
-                )
+            def work(at: slice) -> int:
+                return call(targets[at], start[at], columns, own[at], at)
 
             out.pivots = sum(self._spread_out(work, p))
         self.pivots += out.pivots
         return out
+
+    def solve_parts(
+        self,
+        targets: Array,
+        start: Array,
+        bases: Array,
+        inverses: Array,
+        parts: Iterable[tuple[slice, Array]],
+        bound: float,
+    ) -> programs.Solved:
+        """Like `solve`, each part of the targets with columns of its own."""
+        stop = bound * (1 - 1e-5)
+        self.programs += len(targets)
+        p, D = targets.shape
+        own = np.zeros((0, D), np.float32)
+        out = self._buffers(p, D)
+        for at, columns in parts:
+            if self.compiled is None:
+                part = programs.solve(targets[at], start[at], bases, inverses, columns, bound, stop)
+                out.put(at, part)
+                self.pivots += part.pivots
+            else:
+                self.pivots += self._compiled_solve(
+                    out, bases, inverses, bound, stop, targets[at], start[at], columns, own, at
+                )
+        return out
+
+    def _compiled_solve(
+        self,
+        out: programs.Solved,
+        bases: Array,
+        inverses: Array,
+        bound: float,
+        stop: float,
+        targets: Array,
+        start: Array,
+        columns: Array,
+        private: Array,
+        at: slice,
+    ) -> int:
+        """Decide targets, and write what becomes of them to ``at`` of ``out``."""
+        pivots = self.compiled.solve(
+            (0,) * targets.shape[1],
+            self.compiled.LANES,
+            targets,
+            start,
+            bases,
+            inverses,
+            columns,
+            bound,
+            np.float32(stop),
+            200,
+            private,
+            out.status[at],
+            out.total[at],
+            out.basis[at],
+            out.inverse[at],
+            out.pi[at],
+        )
+        return int(pivots)
 
     def _spread_out(self, work: Callable[[slice], Any], count: int) -> list[Any]:
         """Run slices of a batch in threads (the compiled code holds no lock)."""

@@ -57,23 +57,48 @@ def _ratios(shape, weights, signs, alpha, ratio):
 
 
 @njit(cache=True, fastmath=_FAST)
+def _stops(shape, alpha, ratio, slope, leave, step):
+    """Where each edge ends: at the first crossing behind which the slope is not negative.
+
+    Adding up the slope behind every crossing takes D^2 steps and no branch, unlike sorting them.
+    """
+    for i in range(len(shape)):
+        for lane in range(slope.shape[0]):
+            behind = slope[lane]
+            for k in range(len(shape)):
+                crossed = ratio[k, lane] <= ratio[i, lane]
+                behind += _TWO * abs(alpha[k, lane]) if crossed else _ZERO
+            ends = behind >= _ZERO and ratio[i, lane] < step[lane]
+            step[lane] = ratio[i, lane] if ends else step[lane]
+            leave[lane] = np.int32(i) if ends else leave[lane]
+
+
+@njit(cache=True, fastmath=_FAST)
+def _last_crossing(shape, ratio, lane, leave, step):
+    """Rounding can leave the slope negative behind all crossings: the edge ends at the last."""
+    far = -_ONE
+    for i in range(len(shape)):
+        if far < ratio[i, lane] < _FAR:
+            far = step[lane] = ratio[i, lane]
+            leave[lane] = i
+
+
+@njit(cache=True, fastmath=_FAST)
 def _leaving(shape, signs, alpha, ratio, slope, leave, step):
     """Long-step ratio test: a weight that crosses zero only flips its sign while the slope of the
     objective stays negative. Lanes that take part come with slope < 0."""
     for lane in range(slope.shape[0]):
-        while slope[lane] < _ZERO:
-            low, at = _FAR, -1
-            for i in range(len(shape)):
-                better = ratio[i, lane] < low
-                low = ratio[i, lane] if better else low
-                at = i if better else at
-            if at < 0:
-                break
-            leave[lane] = at
-            step[lane] = low
-            ratio[at, lane] = _FAR
-            slope[lane] += _TWO * abs(alpha[at, lane])
-            signs[at, lane] = -signs[at, lane]
+        step[lane] = _FAR
+    _stops(shape, alpha, ratio, slope, leave, step)
+    for lane in range(slope.shape[0]):
+        if step[lane] >= _FAR:
+            step[lane] = _ZERO
+            if slope[lane] < _ZERO:
+                _last_crossing(shape, ratio, lane, leave, step)
+    for i in range(len(shape)):
+        for lane in range(slope.shape[0]):
+            passed = ratio[i, lane] <= step[lane] and leave[lane] >= 0
+            signs[i, lane] = -signs[i, lane] if passed else signs[i, lane]
 
 
 @njit(cache=True, fastmath=_FAST)

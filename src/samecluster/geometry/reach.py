@@ -14,7 +14,7 @@ from samecluster._typing import Array
 from samecluster.geometry import programs
 from samecluster.geometry.kernel import Kernel
 
-__all__ = ["Members", "spread_basis"]
+__all__ = ["Members", "spread_basis", "unit_directions"]
 
 _N_DIRECTIONS = {1: 16, 2: 64, 3: 96, 4: 128, 5: 192, 6: 256, 7: 384}
 _MOST_DIRECTIONS = 512
@@ -39,7 +39,7 @@ class Members:
         self.centre = X[first].copy()
         self.ids = np.concatenate([-1 - np.arange(d), [first]]).astype(np.int32)
         self.asked = [first]
-        self.start_dirs = _directions(_N_STARTS, d)
+        self.start_dirs = unit_directions(_N_STARTS, d)
         self.pruned = self.added = 0
         self._look_along(1)
         self.rejected = np.zeros(0, np.int64)
@@ -51,7 +51,7 @@ class Members:
         """The directions along which extreme members become columns, so many times the usual."""
         d = self.D - 1
         count = factor * _N_DIRECTIONS.get(d, _MOST_DIRECTIONS)
-        self.dirs = np.ascontiguousarray(_directions(count, d).T)
+        self.dirs = np.ascontiguousarray(unit_directions(count, d).T)
         self.buffer = np.empty((_ROWS, count), np.float32)
 
     def refine(self, factor: int) -> None:
@@ -258,7 +258,7 @@ class Members:
         self.inverses[new] = solved.inverse[last[new]]
 
 
-def _directions(count: int, d: int) -> Array:
+def unit_directions(count: int, d: int) -> Array:
     """Fixed unit vectors (count, d)."""
     out = np.random.default_rng(count).normal(size=(count, d))
     return np.asarray((out / np.linalg.norm(out, axis=1)[:, None]).astype(np.float32))

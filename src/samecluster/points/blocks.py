@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, Protocol
 
 import numpy as np
 
-from samecluster._typing import Array, FloatArray, IntArray
+from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
-from samecluster.points.survey import Survey
 
-__all__ = ["ArrayPoints", "Points", "recut", "surveyed"]
+__all__ = ["ArrayPoints", "Points", "check_matrix", "recut"]
 
 
 class Points(Protocol):
@@ -29,6 +27,10 @@ class Points(Protocol):
 
         Where blocks are cut does not depend on the container: equal data gives equal work.
         """
+        ...
+
+    def row(self, at: int) -> Array:
+        """One row (d,); it may take as long as reading a block."""
         ...
 
     def column(self, at: int) -> str:
@@ -61,6 +63,9 @@ class ArrayPoints:
     def blocks(self, size: int) -> Iterator[Array]:
         for begin in range(0, self.n, size):
             yield np.asarray(self._X[begin : begin + size])
+
+    def row(self, at: int) -> Array:
+        return np.asarray(self._X[at])
 
     def column(self, at: int) -> str:
         return str(at)
@@ -99,44 +104,3 @@ def recut(pieces: Iterable[Array], size: int) -> Iterator[Array]:
             count += len(piece)
     if waiting:
         yield np.concatenate(waiting)
-
-
-def surveyed(
-    points: Points,
-    rows: IntArray,
-    size: int,
-    with_fingerprint: bool,
-    on_block: Callable[[int], None] = lambda _: None,
-) -> tuple[Survey, FloatArray]:
-    """One pass: the survey, and some rows (m, d) in the order asked for.
-
-    Every number is checked. ``on_block`` is told how many rows are done.
-    """
-    order = np.argsort(rows, kind="stable")
-    ranked = rows[order]
-    found = np.empty((len(rows), points.d))
-    low, high = np.full(points.d, np.inf), np.full(points.d, -np.inf)
-    hashed = hashlib.sha256(repr((points.n, points.d)).encode())
-    done = 0
-    for block in points.blocks(size):
-        low = np.minimum(low, block.min(axis=0))
-        high = np.maximum(high, block.max(axis=0))
-        if not (np.isfinite(low).all() and np.isfinite(high).all()):
-            raise _not_finite(points, block, done)
-        if with_fingerprint:
-            hashed.update(np.ascontiguousarray(block, dtype="<f8").data)
-        first, end = np.searchsorted(ranked, [done, done + len(block)])
-        found[order[first:end]] = block[ranked[first:end] - done]
-        done += len(block)
-        on_block(done)
-    points.check_unchanged()
-    mark = hashed.hexdigest() if with_fingerprint else ""
-    return Survey(points.n, low, high, mark), found
-
-
-def _not_finite(points: Points, block: Array, before: int) -> InvalidInputError:
-    row, column = (int(index) for index in np.argwhere(~np.isfinite(block))[0])
-    return InvalidInputError(
-        f"{points.place(before + row)}, column {points.column(column)} is {block[row, column]}; "
-        "only finite numbers are allowed"
-    )

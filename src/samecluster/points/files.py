@@ -7,8 +7,9 @@ is read is an error, not a crash.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -18,22 +19,26 @@ from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
 from samecluster.extras import pyarrow
 from samecluster.points.blocks import ArrayPoints, Points, check_matrix, recut
+from samecluster.points.dask import DaskPoints, is_dask
 
-__all__ = ["as_points", "open_points"]
+__all__ = ["FilePoints", "as_points", "open_points"]
 
 _BATCH = 65_536
+_RANGE = 262_144
 
 
 def as_points(source: Any, columns: Sequence[str] | None = None) -> Points:
-    """Points from a path, an array or a memory map; Points themselves stay as they are."""
+    """Points from a path, an array, a memory map or Dask; Points themselves stay as they are."""
     if isinstance(source, str | Path):
         return open_points(source, columns)
+    if is_dask(source):
+        return DaskPoints(source, columns)
     if columns is not None:
-        raise InvalidInputError("columns can only be chosen in Parquet files")
+        raise InvalidInputError("columns can only be chosen in Parquet files and DataFrames")
     return source if hasattr(source, "blocks") else ArrayPoints(source)
 
 
-def open_points(path: str | Path, columns: Sequence[str] | None = None) -> Points:
+def open_points(path: str | Path, columns: Sequence[str] | None = None) -> FilePoints:
     """Points in a .npy file, a Parquet file, or a folder of such files in the order of their names.
 
     ``columns`` of Parquet files; all if None, and all must be numbers.
@@ -96,6 +101,14 @@ class _Part:
     def pieces(self) -> Iterator[Array]:
         raise NotImplementedError
 
+    def ranges(self) -> list[tuple[int, int]]:
+        """Where the file can be cut to be read by several: rows from here to before there."""
+        raise NotImplementedError
+
+    def read(self, begin: int, end: int) -> Array:
+        """The rows of one of the ranges."""
+        raise NotImplementedError
+
     def changed(self) -> InvalidInputError:
         return InvalidInputError(
             f"{self.path} changed while it was read; try again when nobody writes to it"
@@ -136,18 +149,34 @@ class _NpyPart(_Part):
                     raise self.changed()
                 yield numbers.reshape(-1, d)
 
+    def ranges(self) -> list[tuple[int, int]]:
+        return [(at, min(at + _RANGE, self.n)) for at in range(0, self.n, _RANGE)]
+
+    def read(self, begin: int, end: int) -> Array:
+        if not self._by_rows:
+            return np.array(np.load(self.path, mmap_mode="r", allow_pickle=False)[begin:end])
+        d = len(self.names)
+        offset = self._offset + begin * d * self.dtype.itemsize
+        count = (end - begin) * d
+        numbers = np.fromfile(self.path, dtype=self.dtype, count=count, offset=offset)
+        if len(numbers) < count:
+            raise self.changed()
+        return numbers.reshape(-1, d)
+
 
 class _ParquetPart(_Part):
     def __init__(self, path: Path, columns: tuple[str, ...] | None) -> None:
         super().__init__(path)
-        self._pa, self._pq = pyarrow()
+        pa, pq = pyarrow()
         try:
-            with self._pq.ParquetFile(path) as file:
+            with pq.ParquetFile(path) as file:
                 schema, self.n = file.schema_arrow, file.metadata.num_rows
-        except (self._pa.ArrowException, OSError) as error:
+                groups = [file.metadata.row_group(at).num_rows for at in range(file.num_row_groups)]
+        except (pa.ArrowException, OSError) as error:
             raise InvalidInputError(
                 f"{path} is no Parquet file, or is cut short: {error}"
             ) from None
+        self._ends = list(itertools.accumulate(groups))
         self.names = tuple(schema.names) if columns is None else columns
         missing = [name for name in self.names if name not in schema.names]
         if missing:
@@ -161,7 +190,7 @@ class _ParquetPart(_Part):
         self.dtype = np.result_type(*types)
 
     def _check_types(self, schema: Any) -> None:
-        is_ = self._pa.types
+        is_ = pyarrow()[0].types
         for name in self.names:
             kind = schema.field(name).type
             if not (is_.is_integer(kind) or is_.is_floating(kind) or is_.is_boolean(kind)):
@@ -171,13 +200,24 @@ class _ParquetPart(_Part):
                 )
 
     def pieces(self) -> Iterator[Array]:
-        done = 0
+        return self._pieces(None, 0)
+
+    def ranges(self) -> list[tuple[int, int]]:
+        begins = [0, *self._ends[:-1]]
+        return [(begin, end) for begin, end in zip(begins, self._ends, strict=True) if end > begin]
+
+    def read(self, begin: int, end: int) -> Array:
+        group = self._ends.index(end)
+        return np.concatenate(list(self._pieces([group], begin)))
+
+    def _pieces(self, groups: list[int] | None, done: int) -> Iterator[Array]:
+        pa, pq = pyarrow()
         try:
-            with self._pq.ParquetFile(self.path) as file:
-                for batch in file.iter_batches(_BATCH, columns=list(self.names)):
+            with pq.ParquetFile(self.path) as file:
+                for batch in file.iter_batches(_BATCH, groups, columns=list(self.names)):
                     yield self._matrix(batch, done)
                     done += len(batch)
-        except (self._pa.ArrowException, OSError) as error:
+        except (pa.ArrowException, OSError) as error:
             if self.state != _State.of(self.path):
                 raise self.changed() from None
             raise InvalidInputError(f"{self.path}, after row {done}: {error}") from None
@@ -215,6 +255,13 @@ class FilePoints:
     def __init__(self, parts: Sequence[_Part]) -> None:
         self._parts = parts
         self._ends = list(itertools.accumulate(part.n for part in parts))
+        self.dtype = np.result_type(*(part.dtype for part in parts))
+
+    def ranges(self) -> Iterator[tuple[int, Callable[[], Array]]]:
+        """How many rows a reader takes, and the reader, for all rows in order."""
+        for part in self._parts:
+            for begin, end in part.ranges():
+                yield end - begin, partial(part.read, begin, end)
 
     @property
     def n(self) -> int:
@@ -229,6 +276,13 @@ class FilePoints:
             if part.state != _State.of(part.path):
                 raise part.changed()
         yield from recut((piece for part in self._parts for piece in part.pieces()), size)
+
+    def row(self, at: int) -> Array:
+        number = int(np.searchsorted(self._ends, at, side="right"))
+        part = self._parts[number]
+        at -= self._ends[number - 1] if number else 0
+        begin, end = next(cut for cut in part.ranges() if cut[0] <= at < cut[1])
+        return np.asarray(part.read(begin, end)[at - begin])
 
     def column(self, at: int) -> str:
         return repr(self._parts[0].names[at])

@@ -25,19 +25,19 @@ def assumptions(recovery: Recovery) -> tuple[str, ...]:
     but = f", but for {excepted:,} exception{'s' * (excepted > 1)}" if excepted else ""
     found = []
     if count := n.get("asked"):
-        found.append(f"{count:,} labels are by answers about these points, right if {told}.")
+        found.append(f"{_labels_are(count)} by answers about these points, right if {told}.")
     if count := n.get("proven"):
         found.append(
-            f"{count:,} labels are proven if every cluster has margin {recovery.margin:g}"
+            f"{_labels_are(count)} proven if every cluster has margin {recovery.margin:g}"
             f"{_and_k(recovery)} and {told}{but}."
         )
     if count := n.get("inferred"):
         found.append(
-            f"{count:,} labels are inferred from {_source(recovery)}, right if every cluster has it"
+            f"{_labels_are(count)} inferred from {_source(recovery)}, right if every cluster has it"
             f"{_and_k(recovery)} and {told}{but}."
         )
     if count := n.get("predicted"):
-        found.append(f"{count:,} labels are predicted by a model{_expected(recovery)}.")
+        found.append(f"{_labels_are(count)} predicted by a model{_expected(recovery)}.")
     if count := n.get("unassigned"):
         apart = f", {excepted:,} of them by answers" if excepted else ""
         have = "point has" if count == 1 else "points have"
@@ -45,6 +45,10 @@ def assumptions(recovery: Recovery) -> tuple[str, ...]:
     if recovery.audit is not None:
         found.append(f"Audit, whatever the labels rest on: {recovery.audit}.")
     return tuple(found)
+
+
+def _labels_are(count: int) -> str:
+    return f"{count:,} labels are" if count != 1 else "1 label is"
 
 
 def _source(recovery: Recovery) -> str:
@@ -62,7 +66,7 @@ def _and_k(recovery: Recovery) -> str:
 
 def _expected(recovery: Recovery) -> str:
     if recovery.probability is None:
-        return ""
+        return ", from too few answers to say how many of them are wrong"
     predicted = recovery.how == "predicted"
     wrong = float(np.mean(1.0 - recovery.probability[predicted]))
     return f", which expects {100 * wrong:.2g} % of them to be wrong"

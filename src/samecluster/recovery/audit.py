@@ -53,6 +53,7 @@ class AuditReport:
     confidence : the chance that all bounds of the audit hold, at least
     n_audits, n_unsure, n_rounds : checks answered in all rounds, those of them unsure, rounds
     met : whether the share of wrong labels is at most the error asked for
+    n_more : how many more checks meet the goal if none fails; None if even all would not do
 
     Examples
     --------
@@ -67,6 +68,7 @@ class AuditReport:
     n_unsure: int
     n_rounds: int
     met: bool
+    n_more: int | None = None
 
     @property
     def share(self) -> float:
@@ -202,6 +204,7 @@ class Audit:
             n_unsure=self._n_earlier_unsure + self._now.n_unsure,
             n_rounds=self._n_rounds,
             met=self.met,
+            n_more=self.n_more(),
         )
 
     @property

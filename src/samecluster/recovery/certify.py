@@ -16,7 +16,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.kernel import Kernel, compiled_decisions, compiled_programs
+from samecluster.geometry.kernel import Kernel, compiled_programs
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
@@ -101,7 +101,7 @@ class Asking:
         self.guessed, self.exceptions = problem.guessed, problem.exceptions
         self.margin, self.answers = problem.known_margin(settings.name), problem.answers
         seed = int(problem.rng.integers(2**31))
-        kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs())
+        kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs)
         self.known = Knowledge(
             problem.X,
             self.margin,
@@ -124,10 +124,10 @@ class Asking:
         self.guide.refit(*self._sample_view())
         self.refined = False
         self.thinking = None
-        decisions = None if settings.kernel == "numpy" else compiled_decisions()
         if settings.effort != "fast":
+            compiled = settings.kernel != "numpy"
             tireless = settings.effort == "thorough"
-            self.thinking = Thinking(self.known, self._guess, decisions, tireless, seed)
+            self.thinking = Thinking(self.known, self._guess, compiled, tireless, seed)
         self.placing = _PlacingByProof(problem.n_clusters, self.known, self._plausible)
         self.current: int | None = None
         # What stayed unsure: points without label, and pairs of names that may be one cluster.
@@ -142,6 +142,7 @@ class Asking:
         # Names that a point got without being compared with anything.
         self.unheard: set[int] = set()
         self.given_up = False
+        self.is_whole = problem.survey is None
 
     def play(self) -> Plan[None]:
         """Grow one group after the other, then find out which of them are one cluster.
@@ -172,6 +173,8 @@ class Asking:
                 yield from self._go_on(open_)
             else:
                 self.known.refuse_if_too_many()
+                if self.is_whole and not self.exceptions:
+                    self.known.refuse_if_too_few()
                 self._refuse_parted_pairs()
                 return
 

@@ -204,6 +204,8 @@ class Closure:
         would reject. The pass is cut short when the hull has grown much and hardly any point is
         accepted any more: the farther points are better tested in the next.
         """
+        if not len(points):
+            return
         cluster = self.clusters[c]
         chunk, before, size = self.kernel.chunk, cluster.added, len(cluster.ids)
         while len(points):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linear_sum_assignment
 
 from samecluster.errors import InvalidInputError
 
@@ -22,6 +21,8 @@ def clustering_error(labels: Any, truth: Any) -> float:
     >>> clustering_error([1, 1, 0, 0], [0, 0, 1, 2])
     0.25
     """
+    from scipy.optimize import linear_sum_assignment  # slow to load, and no first question needs it
+
     found, true = np.asarray(labels), np.asarray(truth)
     if found.shape != true.shape or found.ndim != 1:
         raise InvalidInputError(

@@ -29,7 +29,6 @@ import abc
 import math
 
 import numpy as np
-from scipy.special import gammaln, xlog1py, xlogy
 
 from samecluster._typing import FloatArray
 
@@ -154,6 +153,8 @@ class Coin(Evidence):
         super().__init__(limit, 1.0, _FEW_SHARES * limit)
 
     def log_likelihood(self, wrong: FloatArray, draws: int, failures: int) -> FloatArray:
+        from scipy.special import xlog1py, xlogy  # slow to load, and no first question needs it
+
         return np.asarray(xlogy(failures, wrong) + xlog1py(draws - failures, -wrong))
 
     def likeliest(self, draws: int, failures: int) -> float:
@@ -169,6 +170,8 @@ def _log_falling(numbers: FloatArray, factors: int) -> FloatArray:
     The difference of two log gammas would lose all digits for large a. So it is taken term by term
     in Stirling's series, and the rounding error is one of the product, not of a!.
     """
+    from scipy.special import gammaln  # slow to load, and no first question needs it
+
     left = numbers - factors
     x, y = np.maximum(numbers, _SMALL), np.maximum(left, _SMALL)
     large = factors * np.log(x) - (y + 0.5) * np.log1p(-factors / (y + factors)) - factors

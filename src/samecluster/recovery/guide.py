@@ -7,27 +7,20 @@ costs questions and nothing else.
 
 from __future__ import annotations
 
-import hashlib
-import warnings
-from collections.abc import Hashable
-
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.recovery.hints import hinted_components
+from samecluster.recovery.mixture import components
 
 __all__ = ["UNBORN", "Guide"]
 
 UNBORN = 1 << 30
 """Groups from this number on are components of the mixture that no cluster has claimed yet."""
 
-_FIT_POINTS = 4000
 _MOMENT_POINTS = 2000
 _FLATTEST = 1e-10
 _NEWS = 0.01  # share of the sample that must become known for another fit
-_MOST_REMEMBERED = 4
-
-_remembered: dict[Hashable, IntArray] = {}
 
 
 class Guide:
@@ -43,7 +36,7 @@ class Guide:
     ) -> None:
         self.points = points
         hinted = None if hints is None else hinted_components(points, hints)
-        self.components = _components_once(points, n_clusters, seed) if hinted is None else hinted
+        self.components = components(points, n_clusters, seed) if hinted is None else hinted
         self.groups: IntArray = UNBORN + self.components
         self._shapes: dict[int, tuple[FloatArray, FloatArray, float]] = {}
         self._known = 0
@@ -151,43 +144,3 @@ class Guide:
             values, axes = np.linalg.eigh(cov)
             values = np.maximum(values, max(_FLATTEST * float(values[-1]), 1e-30))
             self._shapes[group] = mean, axes / np.sqrt(values), float(np.log(values).sum())
-
-
-def _components_once(points: FloatArray, n_clusters: int | None, seed: int) -> IntArray:
-    """The components, from memory if these points had them before.
-
-    A session begins the same run anew when an answer is taken back or comes unasked, and by far
-    most of the time that takes would go into fitting the same mixture again.
-    """
-    data = hashlib.blake2b(points.tobytes(), digest_size=16).digest()
-    key = (data, points.shape, n_clusters, seed)
-    if key not in _remembered:
-        while len(_remembered) >= _MOST_REMEMBERED:
-            _remembered.pop(next(iter(_remembered)), None)
-        _remembered[key] = _components(points, n_clusters, seed)
-    return _remembered[key]
-
-
-def _components(points: FloatArray, n_clusters: int | None, seed: int) -> IntArray:
-    """Components of a mixture fitted to the points, numbered from 0.
-
-    Without a number of clusters, the one with the best Bayesian information criterion.
-    """
-    from sklearn.exceptions import ConvergenceWarning
-    from sklearn.mixture import GaussianMixture
-
-    fit_on = points[:_FIT_POINTS]
-    best, best_value = np.zeros(len(points), dtype=np.int64), np.inf
-    wanted = [n_clusters] if n_clusters is not None else [1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20]
-    with warnings.catch_warnings():
-        # A guide need not have converged, and a mixture of duplicates is no concern of the user.
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        for k in wanted:
-            if k > len(np.unique(fit_on, axis=0)) or (n_clusters is None and k * 8 > len(fit_on)):
-                break
-            model = GaussianMixture(k, n_init=2, random_state=seed, reg_covar=1e-9, max_iter=100)
-            model.fit(fit_on)
-            value = model.bic(fit_on) if n_clusters is None else 0.0
-            if value < best_value:
-                best, best_value = model.predict(points).astype(np.int64), value
-    return best

@@ -7,7 +7,7 @@ undecided joins the sample, and the plan goes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ import numpy.typing as npt
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.points.blocks import Points
+from samecluster.points.working import over_blocks
 from samecluster.proof.log import renumbered
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Plan
@@ -24,9 +25,9 @@ from samecluster.recovery.certify import Asking, Certify
 from samecluster.recovery.levels import LARGEST_LEVEL, level_sizes
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result import How
-from samecluster.recovery.sweep import PIECE, Decided, Sweep, in_order
+from samecluster.recovery.sweep import PIECE, Deciding, Sweep, Swept, open_bits
 
-__all__ = ["LargePlan", "Progress", "Rest", "sample_size"]
+__all__ = ["LargePlan", "Progress", "Rest", "by_row", "sample_size"]
 
 UNDECIDED, IN_SAMPLE = -1, -2
 _MOST_TAKEN = 65_536  # undecided rows that join the sample after one sweep
@@ -39,12 +40,22 @@ def sample_size(n: int, d: int) -> int:
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a pass over the data is. ``undecided`` counts rows that came back to the plan."""
+    """How far a pass over the data is. ``undecided`` counts rows that came back to the plan.
+
+    >>> print(Progress("sweep", 1_000, 2_500, undecided=3, block=500))
+    sweep: 2 of 5 blocks, 997 points decided
+    """
 
     stage: str
     done: int
     n: int
     undecided: int = 0
+    block: int = PIECE
+
+    def __str__(self) -> str:
+        blocks = f"{-(-self.done // self.block):,} of {-(-self.n // self.block):,} blocks"
+        decided = f", {self.done - self.undecided:,} points decided"
+        return f"{self.stage}: {blocks}{decided if self.stage == 'sweep' else ''}"
 
 
 @dataclass(eq=False)
@@ -79,19 +90,18 @@ class Rest:
         if self.n_left == 0:
             return np.zeros((0, self.points.d))
         self.write_log(asking)
-        deciding = Sweep(asking.known.closure)
+        work = Deciding(Sweep(asking.known.closure, self._n_open()), self.write is not None)
         taken = _Undecided(self.points.d, self.rng)
         done = 0
-
-        def decide(piece: tuple[Array, Array]) -> Decided:
-            return deciding.decide(piece[0][piece[1]])
-
-        for (piece, which), found in in_order(decide, self._open_pieces(), self.threads):
-            self._note(done + which, found)
-            left = which[found.names < 0]
-            taken.add(done + left, piece[left])
-            done += len(piece)
-            self.on_progress(Progress("sweep", done, self.points.n, taken.count))
+        for count, swept in over_blocks(
+            self.points, work, self._open_bits, self.block, self.threads
+        ):
+            if swept is not None:
+                rows = done + np.flatnonzero(self.names[done : done + count] == UNDECIDED)
+                self._note(rows, swept)
+                taken.add(rows[swept.names < 0], swept.left)
+            done += count
+            self.on_progress(Progress("sweep", done, self.points.n, taken.count, self.block))
         self.points.check_unchanged()
         self.n_sweeps += 1
         rows, points = taken.chosen()
@@ -100,21 +110,19 @@ class Rest:
         self.names[rows] = IN_SAMPLE
         return points
 
-    def _open_pieces(self) -> Iterator[tuple[Array, Array]]:
-        """Pieces of the data, and which of their rows are undecided."""
-        begin = 0
-        for piece in self.points.blocks(self.block):
-            which = np.flatnonzero(self.names[begin : begin + len(piece)] == UNDECIDED)
-            yield piece, which
-            begin += len(piece)
+    def _n_open(self) -> int:
+        return int(np.count_nonzero(self.names == UNDECIDED))
 
-    def _note(self, rows: IntArray, found: Decided) -> None:
-        shown = np.flatnonzero(found.names >= 0)
-        self.names[rows[shown]] = found.names[shown]
-        if self.write is not None:
-            for name in np.unique(found.names[shown]).tolist():
-                mine = np.flatnonzero(found.names == name)
-                columns = found.columns[mine]
+    def _open_bits(self, begin: int, end: int) -> Array | None:
+        return open_bits(self.names[begin:end] == UNDECIDED)
+
+    def _note(self, rows: IntArray, swept: Swept) -> None:
+        shown = np.flatnonzero(swept.names >= 0)
+        self.names[rows[shown]] = swept.names[shown]
+        if self.write is not None and swept.columns is not None:
+            for name in np.unique(swept.names[shown]).tolist():
+                mine = np.flatnonzero(swept.names == name)
+                columns = swept.columns[mine]
                 columns = np.where(columns >= 0, self.rows[columns], columns)
                 self.write(("in", name, np.column_stack([rows[mine], columns])))
 
@@ -196,27 +204,20 @@ class LargePlan:
 
     def play(self) -> Plan[None]:
         try:
-            yield from self._by_row(self._asking.play())
+            yield from by_row(self._asking.play(), self._rest)
         except RefutedError as refuted:
             raise self._refuted_by_row(refuted) from None
         self._rest.write_log(self._asking)
         self._number = self._numbers()
 
-    def _by_row(self, plan: Plan[None]) -> Plan[None]:
-        batch = next(plan, None)
-        while batch is not None:
-            verdicts = yield [self._question(question) for question in batch]
-            batch = _sent(plan, verdicts)
-
-    def _question(self, question: Question) -> Question:
-        rows = self._rest.rows
-        return Question(int(rows[question.item]), int(rows[question.comparator]))
-
     def _refuted_by_row(self, refuted: RefutedError) -> RefutedError:
         return RefutedError(
             int(self._rest.rows[refuted.item]),
             refuted.cluster,
-            tuple(Answer(self._question(a.question), a.verdict, a.who) for a in refuted.answers),
+            tuple(
+                Answer(_about_rows(a.question, self._rest), a.verdict, a.who)
+                for a in refuted.answers
+            ),
             refuted.margin,
             refuted.largest_margin,
         )
@@ -229,10 +230,10 @@ class LargePlan:
         now = [place[int(known.closure.labels[item])] for item in founders]
         return np.array([*now, -1, -1], dtype=np.int32)
 
-    def point(self, row: int) -> FloatArray:
-        """The coordinates of a row of the sample."""
-        at = np.flatnonzero(self._rest.rows == row)[0]
-        return np.asarray(self._asking.known.points[at])
+    def point(self, row: int) -> FloatArray | None:
+        """The coordinates of a row of the sample; None of another."""
+        at = np.flatnonzero(self._rest.rows == row)
+        return np.asarray(self._asking.known.points[at[0]]) if len(at) else None
 
     def result(self, begin: int, end: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
         """Clusters and how they are known, of rows from ``begin`` to before ``end``."""
@@ -245,6 +246,22 @@ class LargePlan:
         names[at] = asking.known.closure.labels[mine]
         how[at] = self._labelling.how[mine]
         return self._number[names], how
+
+
+def by_row(
+    plan: Plan[Any], rest: Rest, on_answer: Callable[[Answer], None] = lambda _: None
+) -> Plan[None]:
+    """A plan about places in the sample, as one about rows; ``on_answer`` hears of the places."""
+    batch = next(plan, None)
+    while batch is not None:
+        verdicts = yield [_about_rows(question, rest) for question in batch]
+        for question, verdict in zip(batch, verdicts, strict=True):
+            on_answer(Answer(question, verdict))
+        batch = _sent(plan, verdicts)
+
+
+def _about_rows(question: Question, rest: Rest) -> Question:
+    return Question(int(rest.rows[question.item]), int(rest.rows[question.comparator]))
 
 
 def _sent(plan: Generator[Any, Any, None], verdicts: Any) -> Any:

@@ -150,8 +150,11 @@ class Teaching:
         return chosen
 
     def _write(self) -> None:
-        """Labels as they stand now; of large data only the asked ones, for the time it takes."""
-        if self.model.is_whole:
+        """Labels as they stand now; of large data only the asked ones, for the time it takes.
+
+        Before a few points were asked there is nothing to predict from.
+        """
+        if self.model.is_whole and not self.model.knows_little:
             self._write_predicted()
         known = self.model.known
         groups = np.fromiter(known.values(), dtype=np.int64)
@@ -164,7 +167,8 @@ class Teaching:
         open_[[*self.model.known, *self.exceptions]] = False
         items = np.flatnonzero(open_)
         self._mark(items, prediction.groups[items], How.PREDICTED)
-        self.labelling.probability = prediction.probability
+        # A model that has seen next to nothing is sure of itself, and wrong.
+        self.labelling.probability = None if self.model.knows_little else prediction.probability
 
     def _mark(self, items: IntArray, groups: IntArray, how: How) -> None:
         """Write what changed; other labels keep the round in which they became what they are."""

@@ -27,6 +27,7 @@ __all__ = ["Prediction", "Predictor"]
 _LARGEST_DENSE = 4000
 _FIRST_LOOK, _NEXT_LOOK = 15, 1.5
 _START, _START_CANDIDATES = 12, 1000
+_FEW = 6
 _CANDIDATES = 30
 _TRUSTED = 0.7
 _STAYING = 0.005
@@ -98,6 +99,11 @@ class Predictor:
     def is_starting(self) -> bool:
         """Whether the first points, spread over the data, are still to come."""
         return len(self._model.asked) < min(_START, len(self.core))
+
+    @property
+    def knows_little(self) -> bool:
+        """Whether too few points were asked for probabilities to mean anything."""
+        return len(self._model.asked) < min(_FEW, len(self.core))
 
     @property
     def expected_error(self) -> float:

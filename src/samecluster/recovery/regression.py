@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.linalg import cholesky, solve_triangular
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.recovery.similarity import Similarity
@@ -48,6 +47,8 @@ class Regression:
         cls, similarity: Similarity, n: int, asked: Sequence[int], targets: FloatArray
     ) -> Regression:
         """All answers at once; the same as learning them one by one."""
+        from scipy.linalg import solve_triangular  # slow to load, and no first question needs it
+
         one = cls(similarity, n, targets.shape[1])
         if not asked:
             return one
@@ -106,6 +107,8 @@ def left_out(similarity: Similarity, asked: Sequence[int], targets: FloatArray) 
     In closed form: with P the inverse of the covariance of the asked points (noise added), it is
     targets − P targets / diag P.
     """
+    from scipy.linalg import solve_triangular  # slow to load, and no first question needs it
+
     items = np.array(asked, dtype=np.int64)
     factor = _factor(similarity.between(items, items))
     inverse = solve_triangular(factor, np.eye(len(items)), lower=True)
@@ -114,6 +117,8 @@ def left_out(similarity: Similarity, asked: Sequence[int], targets: FloatArray) 
 
 
 def _factor(covariance: FloatArray) -> FloatArray:
+    from scipy.linalg import cholesky  # slow to load, and no first question needs it
+
     # Single precision makes the graph similarity unsymmetric in the last bits.
     covariance = (covariance + covariance.T) / 2.0
     return np.asarray(cholesky(covariance + NOISE * np.eye(len(covariance)), lower=True))

@@ -10,7 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 
@@ -143,6 +142,8 @@ def graph_similarity(points: FloatArray) -> Array:
 
 def _inverse(matrix: Array) -> Array:
     """The inverse of a symmetric matrix in single precision; eigenvalues are at least 1 − 0.99."""
+    from scipy.linalg import lapack  # slow to load, and no first question needs it
+
     # LAPACK works on columns; the transpose of a symmetric matrix is itself, and is not copied.
     factor, failed = lapack.spotrf(matrix.T, overwrite_a=True)
     inverse, failed_too = lapack.spotri(factor, overwrite_c=True)

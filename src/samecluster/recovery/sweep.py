@@ -7,49 +7,47 @@ else, with the same columns to show for it; what it does not accept comes back t
 
 from __future__ import annotations
 
-from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+import copy
 from dataclasses import dataclass
 from queue import SimpleQueue
-from typing import TypeVar
+from typing import Any
 
 import numpy as np
 
 from samecluster._typing import Array
 from samecluster.geometry import programs
-from samecluster.geometry.kernel import Kernel
-from samecluster.geometry.reach import Members
+from samecluster.geometry.kernel import Kernel, compiled_programs
+from samecluster.geometry.nearby import Nearby
 from samecluster.recovery.closure import Closure
 
-__all__ = ["PIECE", "Decided", "Sweep", "in_order"]
+__all__ = ["PIECE", "Decided", "Deciding", "Sweep", "Swept", "open_bits"]
 
-PIECE = 16_384
-"""Rows decided at once: large enough for NumPy, small enough for the cache."""
+PIECE = 131_072
+"""Rows decided at once: enough of them in every direction of every cluster."""
 
-_AHEAD = 2
+_MANY_ROWS = 300_000  # from which on it pays to find out which columns matter where
+_LEARNT_FROM = 8_192  # members of a cluster
+
 _QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
-
-T = TypeVar("T")
-S = TypeVar("S")
 
 
 @dataclass(frozen=True, eq=False)
 class Decided:
     """What became of rows: the name of each one's cluster, -1 if undecided; and why.
 
-    ``columns`` (p, d+1) are the columns that prove it: rows of the sample, or -1-j for τ_j.
+    ``columns`` (p, d+1) are the columns that prove it: rows of the sample, or -1-j for τ_j. They
+    are None unless a proof is wanted.
     """
 
     names: Array
-    columns: Array
+    columns: Array | None
 
 
 class Sweep:
-    """The clusters of a closure, made ready to decide many rows."""
+    """The clusters of a closure, made ready to decide about ``n_rows`` rows."""
 
     @_QUIET
-    def __init__(self, closure: Closure) -> None:
+    def __init__(self, closure: Closure, n_rows: int) -> None:
         self._names = list(closure.alive)
         self._clusters = [closure.clusters[c] for c in self._names]
         self._bound, self._limit = closure.bound, closure.limit
@@ -61,20 +59,47 @@ class Sweep:
             cluster.prune()
             cluster.whiten()
             cluster.deep_starts(closure.kernel, closure.bound)
+        self._nearby = [
+            self._nearby_columns(closure, name) if n_rows >= _MANY_ROWS else None
+            for name in self._names
+        ]
 
-    def decide(self, rows: Array) -> Decided:
+    def _nearby_columns(self, closure: Closure, name: int) -> Nearby:
+        """Learnt from members in the sample, which is in random order."""
+        members = np.flatnonzero(closure.labels == name)[:_LEARNT_FROM]
+        cluster = closure.clusters[name]
+        points = cluster.lift(closure.X[members]).astype(np.float32)
+        return Nearby(cluster, points, closure.kernel, self._bound)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker elsewhere needs: the columns, not the sample that they were taken from."""
+        state = self.__dict__.copy()
+        state["_kernels"] = None
+        state["_compiled"] = self._compiled is not None
+        state["_clusters"] = [copy.copy(cluster) for cluster in self._clusters]
+        for cluster in state["_clusters"]:
+            cluster.X, cluster.buffer = cluster.X[:0], cluster.buffer[:0]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._kernels = SimpleQueue()
+        self._compiled = compiled_programs() if self._compiled else None
+
+    def decide(self, rows: Array, with_columns: bool = False) -> Decided:
         """Decide rows (p, d) as they are stored; may be called from several threads."""
         kernel = Kernel(self._compiled) if self._kernels.empty() else self._kernels.get()
         try:
-            return self._decide(kernel, rows * self._scale)
+            return self._decide(kernel, rows * self._scale, with_columns)
         finally:
             self._kernels.put(kernel)
 
     @_QUIET
-    def _decide(self, kernel: Kernel, points: Array) -> Decided:
+    def _decide(self, kernel: Kernel, points: Array, with_columns: bool) -> Decided:
         """Each point against the cluster in which it is most central, then against the others."""
-        D = points.shape[1] + 1
-        found = Decided(np.full(len(points), -1, np.int16), np.zeros((len(points), D), np.int32))
+        p, d = points.shape
+        columns = np.zeros((p, d + 1), np.int32) if with_columns else None
+        found = Decided(np.full(p, -1, np.int16), columns)
         everything = np.arange(len(points))
         near = kernel.nearest_cluster(points, everything, self._clusters)
         for at in range(len(self._clusters)):
@@ -92,40 +117,70 @@ class Sweep:
     def _accept(self, kernel: Kernel, at: int, points: Array, which: Array, found: Decided) -> None:
         if not len(which):
             return
+        cluster, nearby = self._clusters[at], self._nearby[at]
+        lifted = cluster.lift(points[which])
+        if nearby is not None:
+            order, solved = nearby.solve(kernel, cluster, lifted.astype(np.float32), self._bound)
+            which, lifted = which[order], lifted[order]
+            left = ~self._note_shown(kernel, at, which, lifted, solved, found)
+            which, lifted = which[left], lifted[left]
+        if len(which):
+            single = lifted.astype(np.float32)
+            start = kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
+            solved = kernel.solve(
+                single, start, cluster.starts, cluster.inverses, cluster.columns32, self._bound
+            )
+            self._note_shown(kernel, at, which, lifted, solved, found)
+
+    def _note_shown(
+        self,
+        kernel: Kernel,
+        at: int,
+        which: Array,
+        lifted: Array,
+        solved: programs.Solved,
+        found: Decided,
+    ) -> Array:
+        """Note what passes the rigorous check; returns which of the points did."""
         cluster = self._clusters[at]
-        shown, basis = self._reached(kernel, cluster, cluster.lift(points[which]))
-        found.names[which[shown]] = self._names[at]
-        found.columns[which[shown]] = cluster.ids[basis]
-
-    def _reached(self, kernel: Kernel, cluster: Members, lifted: Array) -> tuple[Array, Array]:
-        """Which lifted points are shown to be in reach, and the columns that show each."""
-        single = lifted.astype(np.float32)
-        start = kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
-        solved = kernel.solve(
-            single, start, cluster.starts, cluster.inverses, cluster.columns32, self._bound
+        accepted = np.flatnonzero(solved.status == programs.ACCEPTED)
+        good = kernel.confirmed(
+            lifted, solved, accepted, cluster.columns, cluster.noise, self._limit
         )
-        which = np.flatnonzero(solved.status == programs.ACCEPTED)
-        good = kernel.confirmed(lifted, solved, which, cluster.columns, cluster.noise, self._limit)
-        return which[good], solved.basis[which[good]]
+        shown = np.zeros(len(which), bool)
+        shown[accepted[good]] = True
+        found.names[which[shown]] = self._names[at]
+        if found.columns is not None:
+            found.columns[which[shown]] = cluster.ids[solved.basis[shown]]
+        return shown
 
 
-def in_order(work: Callable[[S], T], items: Iterable[S], threads: int) -> Iterator[tuple[S, T]]:
-    """Work on items in threads, a few ahead of what is taken; items and results in order."""
-    if threads == 1:
-        for item in items:
-            yield item, work(item)
-        return
-    waiting: deque[tuple[S, Future[T]]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
-        try:
-            for item in items:
-                waiting.append((item, pool.submit(work, item)))
-                if len(waiting) > threads + _AHEAD:
-                    first, result = waiting.popleft()
-                    yield first, result.result()
-            while waiting:
-                first, result = waiting.popleft()
-                yield first, result.result()
-        finally:
-            for _, result in waiting:
-                result.cancel()
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """What became of the open rows of a block, in their order.
+
+    ``left`` (q, d) are those points that are undecided; ``columns`` is None unless a proof is
+    wanted.
+    """
+
+    names: Array
+    columns: Array | None
+    left: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Deciding:
+    """The work of a sweep on one block, whose share are the bits of `open_bits`."""
+
+    sweep: Sweep
+    with_columns: bool
+
+    def __call__(self, block: Array, bits: Array) -> Swept:
+        which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
+        found = self.sweep.decide(block[which], self.with_columns)
+        return Swept(found.names, found.columns, block[which[found.names < 0]])
+
+
+def open_bits(is_open: Array) -> Array | None:
+    """Which rows of a block are open, packed; None if none is."""
+    return np.packbits(is_open) if is_open.any() else None

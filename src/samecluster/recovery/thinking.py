@@ -9,12 +9,14 @@ and seed give the same questions on any machine.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.geometry.certificates import exact_certificate
+from samecluster.geometry.kernel import compiled_decisions
 from samecluster.geometry.reach import spread_basis
 from samecluster.geometry.semidefinite import Verdict, round_coordinates
 from samecluster.recovery.knowledge import Knowledge
@@ -40,25 +42,34 @@ _SPANS = 1e-7
 class Thinking:
     """Conclusions from all that is known.
 
-    ``guess`` gives the likely cluster of items. Unless ``tireless``, thinking that has led nowhere
-    is not tried again for a few questions.
+    ``guess`` gives the likely cluster of items. ``compiled`` tests are used where they are wanted
+    and installed. Unless ``tireless``, thinking that has led nowhere is not tried again for a few
+    questions.
     """
 
     def __init__(
         self,
         known: Knowledge,
         guess: Callable[[IntArray], IntArray],
-        compiled: Any,
+        compiled: bool,
         tireless: bool,
         seed: int,
     ) -> None:
-        self.known, self.guess, self.compiled = known, guess, compiled
-        self.tireless = tireless
+        self.known, self.guess = known, guess
+        self.tireless, self._may_compile = tireless, compiled
         self._pause = self._rest = 0
-        # A test costs about ten times as much in NumPy.
-        self._tests = _TESTS if compiled is not None else _TESTS // 3
         self.rng = np.random.default_rng(seed)
         self.possible: dict[int, Possible] = {}
+
+    @cached_property
+    def compiled(self) -> Any:
+        """The compiled complete test, or None; loaded by the first thought, not before."""
+        return compiled_decisions() if self._may_compile else None
+
+    @property
+    def _tests(self) -> int:
+        # A test costs about ten times as much in NumPy.
+        return _TESTS // 3 if self.compiled is None else _TESTS
 
     def conclude(self, open_: IntArray) -> bool:
         """Decide open points without a question; whether it went so well that it should go on."""

@@ -102,6 +102,21 @@ class Dialogue:
         """Let others have the questions that were leased to this person, who has left."""
         self._leases.end_all(who)
 
+    def renew(
+        self, ids: Iterable[str], who: str | None = None, lease_seconds: float = 60.0
+    ) -> list[str]:
+        """The person is still looking: lease those that are still theirs for so long from now.
+
+        Returns the ids of these; others may have got the rest.
+        """
+        now = self._clock()
+        held = set(self._leases.held_by(who, now))
+        kept = [id_ for id_ in ids if pair_from(id_, self._state.items) in held]
+        for id_ in kept:
+            pair = pair_from(id_, self._state.items)
+            self._leases.take(pair, who, now + timedelta(seconds=lease_seconds))
+        return kept
+
     def tell(
         self,
         question_id: str,

@@ -24,7 +24,7 @@ class Progress:
     audit : what an audit has shown so far
 
     >>> print(Progress(300, 3, 12, {How.ASKED: 9, How.PROVEN: 251, How.UNASSIGNED: 40}, 1, ""))
-    260 of 300 labels known (9 asked, 251 proven) after 12 questions; 1 thing to look at
+    260 of 300 items have a label (9 asked, 251 proven) after 12 questions; 1 thing to look at
     """
 
     n_items: int
@@ -45,7 +45,7 @@ class Progress:
             for how in reversed(How)
             if how is not How.UNASSIGNED and self.by_how.get(how)
         )
-        told = f"{self.n_labelled:,} of {self.n_items:,} labels known"
+        told = f"{self.n_labelled:,} of {self.n_items:,} items have a label"
         told += f" ({ways})" if ways else ""
         told += f" after {_count(self.n_questions, 'question')}"
         told += f"; {_count(self.n_trouble, 'thing')} to look at" if self.n_trouble else ""

@@ -12,16 +12,25 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.boundary import checked_given, checked_margin, checked_n_clusters, generator
+from samecluster.boundary import (
+    checked_audit,
+    checked_given,
+    checked_margin,
+    checked_n_clusters,
+    generator,
+)
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.base import as_oracle, checked_answers
-from samecluster.points.blocks import Points, surveyed
+from samecluster.points.blocks import Points
+from samecluster.points.dask_files import open_dask
 from samecluster.points.files import as_points
+from samecluster.points.first_look import surveyed
+from samecluster.points.working import is_remote
 from samecluster.proof.files import writing_proof
 from samecluster.questions.drive import drive_batches
 from samecluster.questions.ledger import Ledger
@@ -29,9 +38,12 @@ from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Plan, Run
 from samecluster.recovery.certify import Certify
 from samecluster.recovery.large import LargePlan, Progress, Rest, sample_size
+from samecluster.recovery.large_audit import audited
+from samecluster.recovery.large_auto import LargeAuto
 from samecluster.recovery.levels import first_rows
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.sweep import PIECE
+from samecluster.tables.dask_cluster import connected
 from samecluster.tables.large_result import LabelStore, LargeRecovery, label_store
 
 __all__ = ["LargeRecovery", "LargeRun", "recover_large", "start_large"]
@@ -62,17 +74,19 @@ def recover_large(source: Any, oracle: Any, **options: Any) -> LargeRecovery:
 def start_large(
     source: Any,
     *,
-    margin: float,
+    margin: float | Literal["auto"] = "auto",
     n_clusters: int | None = None,
     method: Certify | None = None,
     columns: Sequence[str] | None = None,
     out: str | Path | None = None,
     proof: str | Path | None = None,
+    audit: tuple[float, float] | None = None,
     answers: Iterable[Answer] = (),
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     sample: int | None = None,
     block: int = PIECE,
     threads: int | None = None,
+    dask: str | None = None,
     on_progress: Callable[[Progress], None] = lambda _: None,
 ) -> Generator[LargeRun, None, None]:
     """Begin a recovery in blocks whose questions you answer yourself, as a ``with`` block.
@@ -82,43 +96,65 @@ def start_large(
 
     Parameters
     ----------
-    source : a path (.npy, Parquet, or a folder of such files), an array or a memory map, or any
-        `samecluster.points.blocks.Points`; rows are numbered through all files
-    margin, n_clusters, answers, random_state : as in `samecluster.start`; a margin is needed
+    source : a path (.npy, Parquet, or a folder of such files), an array or a memory map, a Dask
+        array or DataFrame, or any `samecluster.points.blocks.Points`; rows are numbered through
+        all files
+    margin, n_clusters, answers, random_state : as in `samecluster.start`. With "auto" a margin is
+        guessed on the sample, and no question is about other rows, except by an audit
     method : settings of certify
-    columns : the columns of Parquet files to use; all if None
+    columns : the columns of Parquet files or of a DataFrame to use; all if None
     out : a folder to write ``labels.npy`` and ``how.npy`` to; it must not exist. Without it labels
         are kept in memory
-    proof : a file to write the proof to, for ``samecluster verify``
+    proof : a file to write the proof to, for ``samecluster verify``; needs a declared margin
+    audit : (error, confidence): ask about random rows until at most that share of the labels is
+        shown to be wrong, as in `samecluster.recover`; nothing is learned from failures
     sample : rows to keep in memory at first; by default as many as `samecluster.recover` looks at
         before it asks, at most 200,000, which gives the same questions
     block : rows read and decided at a time; questions and labels do not depend on it
     threads : how many to use, all cores if None; nor on this
+    dask : the address of a Dask scheduler whose workers do both passes, and read the files if
+        source is a path. A Dask collection without it goes to the scheduler that Dask would use
     on_progress : told after every block how far the pass is
     """
+    with ExitStack() as cluster:
+        if dask is not None:
+            cluster.enter_context(connected(dask))
+        points = _opened(source, columns, on_dask=dask is not None)
+        if points.n < 2:
+            raise InvalidInputError(f"at least 2 points are needed, got {points.n}")
+        declared = checked_margin(margin)
+        if declared is None and proof is not None:
+            raise InvalidInputError("a proof needs a declared margin; with a guessed one, none is")
+        settings = _Settings(
+            method or Certify(),
+            declared,
+            checked_n_clusters(n_clusters, points.n),
+            tuple(checked_given(answers, points.n)),
+            generator(random_state),
+            _checked_count("sample", sample, sample_size(points.n, points.d)),
+            _checked_count("block", block, PIECE),
+            _checked_count("threads", threads, os.cpu_count() or 1),
+            on_progress,
+            checked_audit(audit),
+        )
+        with suppress(_Unfinished), ExitStack() as files:
+            store = files.enter_context(label_store(points.n, out))
+            run = LargeRun(points, settings, store, None if proof is None else Path(proof), files)
+            yield run
+            if not run.done:
+                raise _Unfinished
+
+
+def _opened(source: Any, columns: Sequence[str] | None, on_dask: bool) -> Points:
+    if on_dask and isinstance(source, str | Path):
+        return open_dask(Path(source).absolute(), columns)
     points = as_points(source, columns)
-    if points.n < 2:
-        raise InvalidInputError(f"at least 2 points are needed, got {points.n}")
-    declared = checked_margin(margin)
-    if declared is None:
-        raise InvalidInputError("data in blocks needs a margin; estimate one on a sample first")
-    settings = _Settings(
-        method or Certify(),
-        declared,
-        checked_n_clusters(n_clusters, points.n),
-        tuple(checked_given(answers, points.n)),
-        generator(random_state),
-        _checked_count("sample", sample, sample_size(points.n, points.d)),
-        _checked_count("block", block, PIECE),
-        _checked_count("threads", threads, os.cpu_count() or 1),
-        on_progress,
-    )
-    with suppress(_Unfinished), ExitStack() as files:
-        store = files.enter_context(label_store(points.n, out))
-        run = LargeRun(points, settings, store, None if proof is None else Path(proof), files)
-        yield run
-        if not run.done:
-            raise _Unfinished
+    if on_dask and not is_remote(points):
+        raise InvalidInputError(
+            "dask works on paths that its workers see, and on Dask arrays and DataFrames; got "
+            f"{type(source).__name__}"
+        )
+    return points
 
 
 class _Unfinished(Exception):
@@ -130,7 +166,7 @@ class _Settings:
     """What was asked for, checked."""
 
     method: Certify
-    margin: float
+    margin: float | None
     n_clusters: int | None
     answers: tuple[Answer, ...]
     rng: np.random.Generator
@@ -138,6 +174,7 @@ class _Settings:
     block: int
     threads: int
     on_progress: Callable[[Progress], None]
+    audit: tuple[float, float] | None
 
 
 class LargeRun(Run[LargeRecovery]):
@@ -158,7 +195,10 @@ class LargeRun(Run[LargeRecovery]):
             rows,
             settings.block,
             proof is not None,
-            lambda done: settings.on_progress(Progress("survey", done, points.n)),
+            lambda done: settings.on_progress(
+                Progress("survey", done, points.n, 0, settings.block)
+            ),
+            settings.threads,
         )
         ledger = Ledger(settings.answers)
         problem = Problem(
@@ -169,7 +209,6 @@ class LargeRun(Run[LargeRecovery]):
             answers=_by_place(tuple(ledger), rows),
             survey=survey,
         )
-        labelling = Labelling(problem, "certify", ledger)
         self._rest = Rest(
             points,
             rows,
@@ -179,12 +218,15 @@ class LargeRun(Run[LargeRecovery]):
             on_progress=settings.on_progress,
             block=settings.block,
         )
-        self._large = LargePlan(settings.method, problem, labelling, self._rest)
-        self.view: Any = _View(points.n, self._large)
-        if proof is not None:
-            assert labelling.proof is not None
-            header = labelling.proof.header()
-            self._rest.write = files.enter_context(writing_proof(header, proof))
+        self._large: LargePlan | LargeAuto = LargeAuto(settings.method, problem, self._rest)
+        if settings.margin is not None:
+            labelling = Labelling(problem, "certify", ledger)
+            self._large = LargePlan(settings.method, problem, labelling, self._rest)
+            if proof is not None:
+                assert labelling.proof is not None
+                header = labelling.proof.header()
+                self._rest.write = files.enter_context(writing_proof(header, proof))
+        self.view: Any = _View(points, self._large)
         super().__init__(self._whole(), ledger)
 
     def _whole(self) -> Plan[LargeRecovery]:
@@ -193,6 +235,14 @@ class LargeRun(Run[LargeRecovery]):
         for begin in range(0, n, _WRITTEN_AT_ONCE):
             end = min(begin + _WRITTEN_AT_ONCE, n)
             store.labels[begin:end], store.how[begin:end] = self._large.result(begin, end)
+        report = None
+        if self._settings.audit is not None:
+            # Drawn only now: whoever chose the labels could not know which would be checked.
+            draws = np.random.default_rng(int(self._settings.rng.integers(2**63)))
+            report = yield from audited(
+                store.labels, store.how, tuple(self.ledger), *self._settings.audit, draws
+            )
+        search = self._large.search if isinstance(self._large, LargeAuto) else None
         return LargeRecovery(
             labels=store.labels,
             how_codes=store.how,
@@ -200,8 +250,10 @@ class LargeRun(Run[LargeRecovery]):
             answers=tuple(self.ledger),
             n_sample=len(self._rest.rows),
             n_sweeps=self._rest.n_sweeps,
-            margin=self._settings.margin,
+            margin=self._settings.margin if search is None else search.margin,
             n_clusters=self._settings.n_clusters,
+            search=search,
+            audit=report,
         )
 
 
@@ -238,13 +290,14 @@ def _by_place(answers: tuple[Answer, ...], rows: IntArray) -> tuple[Answer, ...]
 
 
 class _View:
-    """The data as oracles see it: they are only asked about rows of the sample."""
+    """The data as oracles see it: mostly they are asked about rows of the sample."""
 
-    def __init__(self, n: int, plan: LargePlan) -> None:
-        self._n, self._plan = n, plan
+    def __init__(self, points: Points, plan: LargePlan | LargeAuto) -> None:
+        self._points, self._plan = points, plan
 
     def __len__(self) -> int:
-        return self._n
+        return self._points.n
 
     def __getitem__(self, row: int) -> FloatArray:
-        return self._plan.point(row)
+        point = self._plan.point(row)
+        return self._points.row(row).astype(np.float64) if point is None else point

@@ -14,8 +14,9 @@ import numpy.typing as npt
 
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Answer
+from samecluster.recovery.audit import AuditReport
 from samecluster.recovery.large import UNDECIDED
-from samecluster.recovery.result import How
+from samecluster.recovery.result import How, MarginSearch
 
 __all__ = ["LabelStore", "LargeRecovery", "label_store"]
 
@@ -35,7 +36,9 @@ class LargeRecovery:
     answers : all answers, in the order given; they are about rows
     n_sample : rows that were in memory in the end
     n_sweeps : passes over the data, beside the first look at it
-    margin, n_clusters : as declared
+    margin, n_clusters : as declared; a margin that was guessed, or None if none was of use
+    search : how the margin was found, if it was guessed
+    audit : what the audit has shown, if one was asked for
     """
 
     labels: npt.NDArray[np.int32]
@@ -44,8 +47,10 @@ class LargeRecovery:
     answers: tuple[Answer, ...]
     n_sample: int
     n_sweeps: int
-    margin: float
+    margin: float | None
     n_clusters: int | None
+    search: MarginSearch | None = None
+    audit: AuditReport | None = None
 
     def count(self, how: How) -> int:
         """How many labels are known this way."""

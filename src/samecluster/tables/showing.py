@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
+from samecluster.tables.images import is_image_folder
 from samecluster.tables.table import Table
 from samecluster.tables.wanted import Wanted
 
@@ -43,6 +44,8 @@ percentile=None)]
 def columns_to_show(table: Table, wanted: Wanted, most: int = _MOST_SHOWN) -> tuple[str, ...]:
     """What to show unless told: the id, then text, then numbers; never the truth or labels."""
     kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
+    if is_image_folder(table):
+        kept_back.add("content")  # a hash, by which the image is known again
     names = [name for name in table.names if name not in kept_back and name != wanted.id_column]
     if wanted.features is not None:
         also = (*wanted.features, *wanted.categories, *wanted.texts)

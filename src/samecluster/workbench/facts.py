@@ -70,9 +70,14 @@ def left_line(session: Session) -> str:
     """What is left to ask, with 80 % confidence."""
     if session.progress().ended:
         return ""
-    asked, budget = session.state.n_questions, session.state.parameters.get("max_questions")
-    most = None if budget is None else budget - asked
-    left = remaining_questions(asked, most=most)
+    asked, declared = session.state.n_questions, session.state.parameters
+    budget, audit = declared.get("max_questions"), declared.get("audit")
+    left = remaining_questions(
+        session.snapshot(),
+        asked,
+        most=None if budget is None else budget - asked,
+        audit=None if audit is None else tuple(audit),
+    )
     return "" if left is None else f"Left: {left} questions (80 % interval)."
 
 

@@ -2,18 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
 
 from samecluster.errors import InvalidInputError
 from samecluster.extras import pyarrow
-from samecluster.recovery.result import How
+from samecluster.recovery.result import How, Recovery
+from samecluster.sessions.trouble import Trouble
 from samecluster.tables.results import NAMES, format_of, write_results
 from samecluster.tables.showing import columns_to_show, shown
 from samecluster.workbench.opening import Opened
 
-__all__ = ["check_outputs", "write_labels", "write_proof", "write_session_report"]
+__all__ = [
+    "check_outputs",
+    "write_known_labels",
+    "write_known_proof",
+    "write_known_report",
+    "write_labels",
+    "write_proof",
+    "write_session_report",
+]
 
 
 def check_outputs(opened: Opened, out: str | None, prefix: str, *others: Path | None) -> None:
@@ -33,7 +43,20 @@ def check_outputs(opened: Opened, out: str | None, prefix: str, *others: Path | 
 
 def write_labels(opened: Opened, out: str, *, prefix: str = "", raw: bool = False) -> None:
     """The input with what was found about each row; clusters by name where they have one."""
-    known, names = opened.session.snapshot(), opened.session.names()
+    session = opened.session
+    write_known_labels(opened, session.snapshot(), session.names(), out, prefix=prefix, raw=raw)
+
+
+def write_known_labels(
+    opened: Opened,
+    known: Recovery,
+    names: Mapping[int, str],
+    out: str,
+    *,
+    prefix: str = "",
+    raw: bool = False,
+) -> None:
+    """The same with what was known at some moment; leaves the session alone."""
     labels = [names.get(label, label) for label in known.labels.tolist()]
     asked = np.where(known.how_codes == How.ASKED, 1.0, np.nan)
     write_results(
@@ -53,9 +76,13 @@ def write_proof(opened: Opened, path: Path) -> str:
 
     The points are those after scaling, which a reader of the data alone does not have.
     """
+    return write_known_proof(opened, opened.session.snapshot(), path)
+
+
+def write_known_proof(opened: Opened, known: Recovery, path: Path) -> str:
+    """The same with what was known at some moment; leaves the session alone."""
     from samecluster.proof.files import save_proof
 
-    known = opened.session.snapshot()
     if known.proof is None or not known.count(How.PROVEN):
         return "There is no proof to write, as nothing is proven: that needs --margin NUMBER."
     points = path.with_name(f"{path.name.partition('.')[0]}.points.npy")
@@ -69,19 +96,34 @@ def write_proof(opened: Opened, path: Path) -> str:
 
 def write_session_report(opened: Opened, path: Path, *, include_items: bool = False) -> None:
     """The report as one HTML file; values of items that were asked about only if told to."""
+    session, known = opened.session, opened.session.snapshot()
+    items = _asked_items(opened) if include_items else None
+    write_known_report(opened, known, session.names(), session.trouble, path, items=items)
+
+
+def write_known_report(
+    opened: Opened,
+    known: Recovery,
+    names: Mapping[int, str],
+    trouble: Sequence[Trouble],
+    path: Path,
+    *,
+    items: Mapping[int, Mapping[str, str]] | None = None,
+) -> None:
+    """The same with what was known at some moment; leaves the run of the session alone."""
     from samecluster.reports import write_report
 
-    session, known = opened.session, opened.session.snapshot()
+    state = opened.session.state
     write_report(
         known,
         path,
         title=opened.table.source,
         audit=known.audit,
-        trouble=session.trouble,
-        exceptions=sorted(session.state.exceptions),
-        items=_asked_items(opened) if include_items else None,
-        names=session.names(),
-        margin_declared=session.state.parameters.get("margin", "auto") != "auto",
+        trouble=trouble,
+        exceptions=sorted(state.exceptions),
+        items=items,
+        names=names,
+        margin_declared=state.parameters.get("margin", "auto") != "auto",
     )
 
 

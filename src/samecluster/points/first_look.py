@@ -1,0 +1,95 @@
+"""The first pass over the data: the survey of all rows, and some of the rows themselves."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from samecluster._typing import Array, FloatArray, IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.points.blocks import Points
+from samecluster.points.survey import Survey
+from samecluster.points.working import is_remote, over_blocks
+
+__all__ = ["surveyed"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What one block looks like; ``strange`` is the first place that holds no finite number."""
+
+    low: FloatArray
+    high: FloatArray
+    rows: Array
+    strange: tuple[int, int, float] | None
+    whole: Array | None
+
+
+@dataclass(frozen=True)
+class _Look:
+    """Look at a block and take rows of it, and all of it where somebody here wants to hash it."""
+
+    take_all: bool
+
+    def __call__(self, block: Array, wanted: IntArray) -> _Seen:
+        low, high = block.min(axis=0), block.max(axis=0)
+        strange = None
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            row, column = (int(index) for index in np.argwhere(~np.isfinite(block))[0])
+            strange = row, column, float(block[row, column])
+        return _Seen(low, high, block[wanted], strange, block if self.take_all else None)
+
+
+def surveyed(
+    points: Points,
+    rows: IntArray,
+    size: int,
+    with_fingerprint: bool,
+    on_block: Callable[[int], None] = lambda _: None,
+    threads: int = 1,
+) -> tuple[Survey, FloatArray]:
+    """One pass: the survey, and some rows (m, d) in the order asked for.
+
+    Every number is checked. ``on_block`` is told how many rows are done.
+    """
+    if with_fingerprint and is_remote(points):
+        raise InvalidInputError(
+            "a proof needs a fingerprint of all rows in order, which tasks on Dask cannot take; "
+            "leave proof out, or recover the files on one machine"
+        )
+    order = np.argsort(rows, kind="stable")
+    ranked = rows[order]
+    found = np.empty((len(rows), points.d))
+    low, high = np.full(points.d, np.inf), np.full(points.d, -np.inf)
+    hashed = hashlib.sha256(repr((points.n, points.d)).encode())
+
+    def wanted(begin: int, end: int) -> IntArray:
+        return np.asarray(ranked[slice(*np.searchsorted(ranked, [begin, end]))] - begin)
+
+    done = taken = 0
+    for count, seen in over_blocks(points, _Look(with_fingerprint), wanted, size, threads):
+        assert seen is not None
+        if seen.strange is not None:
+            raise _not_finite(points, done, *seen.strange)
+        low, high = np.minimum(low, seen.low), np.maximum(high, seen.high)
+        if seen.whole is not None:
+            hashed.update(np.ascontiguousarray(seen.whole, dtype="<f8").data)
+        found[order[taken : taken + len(seen.rows)]] = seen.rows
+        taken += len(seen.rows)
+        done += count
+        on_block(done)
+    points.check_unchanged()
+    mark = hashed.hexdigest() if with_fingerprint else ""
+    return Survey(points.n, low, high, mark), found
+
+
+def _not_finite(
+    points: Points, before: int, row: int, column: int, value: float
+) -> InvalidInputError:
+    return InvalidInputError(
+        f"{points.place(before + row)}, column {points.column(column)} is {value}; "
+        "only finite numbers are allowed"
+    )

@@ -1,0 +1,156 @@
+"""The application: a route for each operation of openapi.json, the page's files, and the way in."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from samecluster.errors import SameClusterError
+from samecluster.web import asking, deciding, looking
+from samecluster.web.description import Operation, operations
+from samecluster.web.desk import Call, Desk, Handler
+from samecluster.web.people import Person
+from samecluster.web.refusal import Refusal, status_of
+from samecluster.web.security import Guard, Hosts, check_origin
+
+__all__ = ["LARGEST_BODY", "build_app"]
+
+LARGEST_BODY = 64 * 1024
+_STATIC = Path(__file__).with_name("static")
+_MONTH = 30 * 24 * 3600
+_NOBODY = Person(None, "annotator")
+_HANDLERS: dict[str, Handler] = {
+    **asking.OPERATIONS,
+    **looking.OPERATIONS,
+    **deciding.OPERATIONS,
+}
+
+Endpoint = Callable[[Request], Awaitable[Response]]
+
+
+def build_app(desk: Desk, hosts: Hosts, cookie: str, *, secure: bool = False) -> Starlette:
+    """The application behind a desk; ``cookie`` is the name under which browsers keep the link."""
+    routes = [
+        Route(one.path, _endpoint(one, desk, cookie), methods=[one.method]) for one in operations()
+    ]
+    return Starlette(
+        routes=[
+            *routes,
+            Route("/join", _join(desk, cookie, secure), methods=["GET"]),
+            Mount("/", StaticFiles(directory=_STATIC, html=True)),
+        ],
+        middleware=[Middleware(Guard, hosts=hosts)],
+        exception_handlers={
+            Refusal: _refused,
+            SameClusterError: _failed,
+            HTTPException: _not_found,
+            Exception: _broken,
+        },
+    )
+
+
+def _endpoint(operation: Operation, desk: Desk, cookie: str) -> Endpoint:
+    act = _HANDLERS[operation.id]
+
+    async def endpoint(request: Request) -> Response:
+        check_origin(request.headers, request.method)
+        person = _NOBODY if operation.open_to_all else _person(request, desk, cookie)
+        if operation.for_owners and not person.is_owner:
+            raise Refusal(403, "only owners of the session may do this; ask whoever invited you")
+        given = operation.read_parameters(request.path_params, "path")
+        given |= operation.read_parameters(request.query_params, "query")
+        if operation.body is not None:
+            given |= operation.read_body(await _body(request))
+        result: Any = await act(desk, Call(person, given))
+        return result if isinstance(result, Response) else JSONResponse(result)
+
+    return endpoint
+
+
+def _person(request: Request, desk: Desk, cookie: str) -> Person:
+    """Whose link came along, as a cookie or in the Authorization header."""
+    scheme, _, secret = request.headers.get("authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        secret = request.cookies.get(cookie, "")
+    person = desk.people.person(secret) if secret else None
+    if person is None:
+        raise Refusal(
+            401, "open your personal link first; whoever runs this session can invite you"
+        )
+    desk.note(person)
+    return person
+
+
+async def _body(request: Request) -> bytes:
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise Refusal(415, "the body must be JSON: Content-Type: application/json")
+    told = request.headers.get("content-length", "0")
+    if told.isascii() and told.isdigit() and int(told) > LARGEST_BODY:
+        raise _too_large()
+    data = bytearray()
+    try:
+        async for piece in request.stream():
+            data += piece
+            if len(data) > LARGEST_BODY:
+                raise _too_large()
+    except ClientDisconnect:
+        raise Refusal(400, "the body ended early") from None
+    return bytes(data)
+
+
+def _too_large() -> Refusal:
+    return Refusal(413, f"the body is larger than {LARGEST_BODY:,} bytes")
+
+
+def _join(desk: Desk, cookie: str, secure: bool) -> Endpoint:
+    async def join(request: Request) -> Response:
+        secret = request.query_params.get("token", "")
+        if request.headers.get("sec-fetch-dest", "document") != "document":
+            raise Refusal(403, "open the link in the address line")
+        if desk.people.person(secret) is None:
+            return PlainTextResponse(
+                "This link is not valid, or not any more. Whoever runs this session can make a new "
+                "one: samecluster invite SESSION NAME\n",
+                401,
+            )
+        response = RedirectResponse("/", 303)
+        response.set_cookie(
+            cookie, secret, max_age=_MONTH, httponly=True, samesite="strict", secure=secure
+        )
+        return response
+
+    return join
+
+
+def _refused(_: Request, error: Exception) -> Response:
+    assert isinstance(error, Refusal)
+    # What is left of a body that was refused unread must not be taken for the next request.
+    headers = {"connection": "close"} if error.status in (413, 415) else None
+    return JSONResponse({"error": str(error)}, error.status, headers=headers)
+
+
+def _failed(_: Request, error: Exception) -> Response:
+    assert isinstance(error, SameClusterError)
+    return JSONResponse({"error": str(error)}, status_of(error))
+
+
+def _not_found(_: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    told = {404: "there is nothing at this address", 405: "this address takes another method"}
+    text = told.get(error.status_code, "this request cannot be answered")
+    return JSONResponse({"error": text}, error.status_code, headers=error.headers)
+
+
+def _broken(_: Request, __: Exception) -> Response:
+    text = "something is wrong in the server, which says more in its terminal; answers are kept"
+    return JSONResponse({"error": text}, 500)

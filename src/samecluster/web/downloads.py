@@ -1,0 +1,76 @@
+"""Files that the owner takes home: rows with their labels, the report, the proof.
+
+Made from a summary, so that nobody who answers waits for it.
+"""
+
+from __future__ import annotations
+
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from samecluster.errors import ProtocolError
+from samecluster.recovery.result import How, Recovery
+from samecluster.sessions.trouble import Trouble
+from samecluster.web.summary import Summary
+from samecluster.workbench.opening import Opened
+from samecluster.workbench.outputs import write_known_labels, write_known_proof, write_known_report
+
+__all__ = ["Download", "labels", "proof", "report"]
+
+_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+}
+
+
+@dataclass(frozen=True)
+class Download:
+    """A file, its media type and the name that it is saved under."""
+
+    data: bytes
+    kind: str
+    name: str
+
+
+def labels(opened: Opened, summary: Summary, format_: str) -> Download:
+    """The input with what was found about each row."""
+    known = _known(summary)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / f"labels.{format_}"
+        prefix = "samecluster_" if "cluster" in opened.table.columns else ""
+        write_known_labels(opened, known, summary.names, str(file), prefix=prefix)
+        return Download(file.read_bytes(), _TYPES[format_], file.name)
+
+
+def report(opened: Opened, summary: Summary, trouble: list[Trouble]) -> Download:
+    """The report, without values of items."""
+    known = _known(summary)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "report.html"
+        write_known_report(opened, known, summary.names, trouble, file)
+        return Download(file.read_bytes(), "text/html; charset=utf-8", file.name)
+
+
+def proof(opened: Opened, summary: Summary) -> Download:
+    """The proof and its points in one archive."""
+    known = _known(summary)
+    if known.proof is None or not known.count(How.PROVEN):
+        raise ProtocolError("there is no proof: nothing is proven without a declared margin")
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_known_proof(opened, known, folder / "proof.jsonl.gz")
+        archive = folder / "proof.zip"
+        with zipfile.ZipFile(archive, "w") as packed:
+            for file in sorted(folder.glob("proof.*")):
+                if file != archive:
+                    packed.write(file, file.name)
+        return Download(archive.read_bytes(), "application/zip", archive.name)
+
+
+def _known(summary: Summary) -> Recovery:
+    if summary.recovery is None:
+        raise ProtocolError("the session is still being worked out; try again in a moment")
+    return summary.recovery

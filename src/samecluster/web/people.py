@@ -1,0 +1,166 @@
+"""Who may come in: personal links, kept apart from the session, and only as hashes.
+
+The file is in the user's own folder for state and readable by nobody else. A link works until it is
+revoked, also after a restart of the server; it is not in the session file, so that whoever gets a
+copy of that gets no way in.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import secrets
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from samecluster.errors import InvalidInputError, StoreError
+
+__all__ = ["ROLES", "People", "Person", "links_file", "place_of"]
+
+ROLES = ("owner", "annotator")
+_LONGEST_NAME = 100
+_SHORTEST_TOKEN = 16
+# Browsers that came in by the link of an earlier start of the server stay in; not for ever.
+_MOST_STARTS = 20
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who came in by a link; ``name`` is None for whoever started the server."""
+
+    name: str | None
+    role: str
+
+    @property
+    def is_owner(self) -> bool:
+        return self.role == "owner"
+
+
+def place_of(session: Path) -> str:
+    """A short name for the place of a session, the same on every start."""
+    return hashlib.sha256(str(session.absolute()).encode()).hexdigest()[:16]
+
+
+def links_file(session: Path) -> Path:
+    """Where the links of a session are kept."""
+    told = os.environ.get("XDG_STATE_HOME")
+    state = Path(told) if told else Path.home() / ".local" / "state"
+    return state / "samecluster" / f"{place_of(session)}.links.json"
+
+
+class People:
+    """The links of a session. Other processes may add to them at any time."""
+
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._read_at = -1
+        self._links: dict[str, Mapping[str, Any]] = {}
+        self._address: str | None = None
+        self._tokens: dict[str, Person] = {}
+
+    @property
+    def address(self) -> str | None:
+        """Where the server is, or was last."""
+        self._read()
+        return self._address
+
+    def set_address(self, address: str) -> None:
+        self._read()
+        self._address = address
+        self._write()
+
+    def accept(self, token: str, person: Person) -> None:
+        """Let a token in that the user has chosen; it is not kept."""
+        if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isalnum():
+            raise InvalidInputError(
+                f"--token must be at least {_SHORTEST_TOKEN} letters and digits, got {len(token)} "
+                "characters; leave it out to have one made"
+            )
+        self._tokens[_hash(token)] = person
+
+    def invite(self, person: Person, *, start: bool = False) -> str:
+        """Make a link for a person, and return its secret; only a hash of it is kept."""
+        self._read()
+        secret = secrets.token_urlsafe(24)
+        made = datetime.now(UTC).isoformat(timespec="seconds")
+        told = {"who": checked_name(person.name), "role": person.role, "made": made}
+        self._links[_hash(secret)] = {**told, "start": start}
+        starts = [hashed for hashed, link in self._links.items() if link.get("start")]
+        for old in starts[:-_MOST_STARTS]:
+            del self._links[old]
+        self._write()
+        return secret
+
+    def revoke(self, name: str) -> int:
+        """End all links of a person; how many there were."""
+        self._read()
+        before = len(self._links)
+        self._links = {h: link for h, link in self._links.items() if link["who"] != name}
+        self._write()
+        return before - len(self._links)
+
+    def person(self, secret: str) -> Person | None:
+        """Whose link this is."""
+        hashed = _hash(secret)
+        if hashed in self._tokens:
+            return self._tokens[hashed]
+        self._read()
+        link = self._links.get(hashed)
+        return None if link is None else Person(link["who"], link["role"])
+
+    def roles(self) -> dict[str | None, str]:
+        """Everybody who has a link."""
+        self._read()
+        found = {link["who"]: str(link["role"]) for link in self._links.values()}
+        return {**found, **{person.name: person.role for person in self._tokens.values()}}
+
+    def _read(self) -> None:
+        try:
+            changed_at = self._file.stat().st_mtime_ns
+            if changed_at == self._read_at:
+                return
+            stored = json.loads(self._file.read_text(encoding="utf-8"))
+            self._links, self._address = dict(stored["links"]), stored["address"]
+        except FileNotFoundError:
+            self._links, self._address, self._read_at = {}, None, -1
+        except (OSError, ValueError, KeyError, TypeError) as error:
+            raise StoreError(
+                f"the links in {self._file} cannot be read ({error}); remove the file and invite "
+                "people again"
+            ) from None
+        else:
+            self._read_at = changed_at
+
+    def _write(self) -> None:
+        try:
+            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            # Files that mkstemp makes are readable by their owner only.
+            handle, name = tempfile.mkstemp(dir=self._file.parent, prefix=".links-")
+            with os.fdopen(handle, "w", encoding="utf-8") as file:
+                json.dump({"version": 1, "address": self._address, "links": self._links}, file)
+            os.replace(name, self._file)
+            self._read_at = self._file.stat().st_mtime_ns
+        except OSError as error:
+            raise StoreError(
+                f"links cannot be kept in {self._file.parent} ({error.strerror}); set "
+                "XDG_STATE_HOME to a folder that can be written"
+            ) from None
+
+
+def checked_name(name: str | None) -> str | None:
+    """A name that can stand in the session; InvalidInputError otherwise."""
+    if name is None or (name.strip() and name.isprintable() and len(name) <= _LONGEST_NAME):
+        return name
+    raise InvalidInputError(
+        f"the name of a person must be 1 to {_LONGEST_NAME} printable characters, got {name!r}"
+    )
+
+
+def _hash(secret: str) -> str:
+    # Secrets are random and long: a slow hash would add nothing.
+    return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()

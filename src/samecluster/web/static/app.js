@@ -1,0 +1,201 @@
+// The page: who is here, which view is shown, and what all views share.
+
+import { get, Refused } from "./api.js";
+import { clusterView } from "./cluster_view.js";
+import { clustersView } from "./clusters_view.js";
+import { Desk } from "./desk.js";
+import { element } from "./elements.js";
+import { groupsView } from "./groups_view.js";
+import { Keys } from "./keys.js";
+import { Live } from "./live.js";
+import { Outbox } from "./outbox.js";
+import { peopleView } from "./people_view.js";
+import { progressView } from "./progress_view.js";
+import { questionView } from "./question_view.js";
+import { SavedState } from "./saved_state.js";
+import { troubleView } from "./trouble_view.js";
+
+const PLACES = [
+  { path: "", text: "Label", view: questionView },
+  { path: "progress", text: "Progress", view: progressView },
+  { path: "clusters", text: "Clusters", view: clustersView },
+  { path: "trouble", text: "Trouble", view: troubleView },
+  { path: "people", text: "People", view: peopleView, owner: true },
+  { path: "groups", view: groupsView, under: "" },
+  { path: "cluster", view: clusterView, under: "clusters" },
+];
+const RETRY = 1000;
+const NOTICE = 8000;
+
+class App extends EventTarget {
+  progress = null;
+  keys = new Keys();
+  live = new Live();
+  // Questions that this person asked for, to be shown with their effect.
+  wanted = new Set();
+  #left = null;
+  #noticeTimer = null;
+
+  async start() {
+    this.session = await this.#untilReached();
+    if (!this.session) return;
+    const { id, title, who, lease_seconds: leaseSeconds } = this.session;
+    this.outbox = new Outbox(`${id ?? title}\n${who ?? ""}`);
+    this.desk = new Desk(this.outbox, leaseSeconds);
+    document.getElementById("title").textContent = title;
+    document.getElementById("who").textContent = who ?? "";
+    new SavedState(document.getElementById("saved"), this);
+    this.#listen();
+    this.#route();
+    this.outbox.send();
+    this.refreshProgress();
+    this.live.follow();
+  }
+
+  say(text) {
+    document.getElementById("spoken").textContent = text;
+  }
+
+  notify(text) {
+    const notice = document.getElementById("notice");
+    notice.textContent = text;
+    notice.hidden = false;
+    clearTimeout(this.#noticeTimer);
+    this.#noticeTimer = setTimeout(() => {
+      notice.hidden = true;
+    }, NOTICE);
+  }
+
+  go(path) {
+    location.hash = `#/${path}`;
+  }
+
+  async undo() {
+    try {
+      if (await this.desk.undo()) this.go("");
+      else this.notify("You have no answer to take back.");
+    } catch (error) {
+      this.notify(`Not taken back: ${error.message}`);
+    }
+  }
+
+  async refreshProgress() {
+    const progress = await get("progress").catch(() => null);
+    if (progress) this.#take(progress);
+  }
+
+  // Replies and events may overtake each other; what is older than what is shown is passed over.
+  #take(progress) {
+    if (progress.sequence < (this.progress?.sequence ?? 0)) return;
+    const hasNewClusters = progress.n_clusters !== this.progress?.n_clusters;
+    this.progress = progress;
+    if (hasNewClusters) this.#refreshSession();
+    this.dispatchEvent(new Event("progress"));
+    this.#drawPlaces();
+    // What others did may have opened new questions, or ended them.
+    if (!this.desk.current) this.desk.refresh();
+  }
+
+  // Which views there are depends on how many clusters are known.
+  async #refreshSession() {
+    this.session = await get("session").catch(() => this.session);
+  }
+
+  #listen() {
+    this.outbox.addEventListener("sent", ({ detail }) => {
+      if (detail.reply.progress) this.#take(detail.reply.progress);
+    });
+    this.outbox.addEventListener("refused", ({ detail }) => {
+      this.notify(`An answer was not taken: ${detail.error.message}`);
+    });
+    this.outbox.addEventListener("waiting", ({ detail }) => this.#linkCheck(detail.error));
+    this.desk.addEventListener("trouble", ({ detail }) => {
+      if (!this.#linkCheck(detail)) this.notify(detail.message);
+    });
+    this.live.addEventListener("progress", ({ detail }) => detail && this.#take(detail));
+    this.live.addEventListener("open", () => {
+      this.outbox.send();
+      this.refreshProgress();
+    });
+    addEventListener("hashchange", () => this.#route(true));
+  }
+
+  #linkCheck(error) {
+    if (!(error instanceof Refused) || !error.needsLink) return false;
+    this.#calm("Open your link again", error.message);
+    return true;
+  }
+
+  #route(moved = false) {
+    const [path, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
+    const found = this.#open().find((one) => one.path === path) ?? PLACES[0];
+    this.#left?.abort();
+    this.#left = new AbortController();
+    const place = document.getElementById("place");
+    place.dataset.view = found.path || "question";
+    found.view(place, this, this.#left.signal, ...rest);
+    document.title = `${found.text ?? "Label"} - ${this.session.title} - samecluster`;
+    this.#drawPlaces();
+    if (moved) {
+      scrollTo(0, 0);
+      place.querySelector("h1")?.focus({ preventScroll: true });
+    }
+  }
+
+  #open() {
+    return PLACES.filter((one) => !one.owner || this.session.role === "owner");
+  }
+
+  // The same links are kept where they are the same: somebody may have the focus on one.
+  #drawPlaces() {
+    const view = document.getElementById("place").dataset.view;
+    const current = PLACES.find((one) => (one.path || "question") === view);
+    const trouble = this.progress?.n_trouble ?? 0;
+    const links = this.#open()
+      .filter(({ text }) => text)
+      .map((one) => link(one, trouble));
+    const places = document.getElementById("places");
+    if (places.textContent !== links.map(({ textContent }) => textContent).join("")) {
+      places.replaceChildren(...links);
+    }
+    for (const shown of places.children) {
+      const isCurrent = shown.getAttribute("href") === `#/${current?.under ?? current?.path}`;
+      if (isCurrent) shown.setAttribute("aria-current", "page");
+      else shown.removeAttribute("aria-current");
+    }
+  }
+
+  async #untilReached() {
+    for (;;) {
+      try {
+        return await get("session");
+      } catch (error) {
+        if (error instanceof Refused) {
+          this.#calm("Open your link again", error.message);
+          return null;
+        }
+        this.#calm("No connection", "The page goes on by itself once the server is back.");
+        await new Promise((done) => {
+          setTimeout(done, RETRY);
+        });
+      }
+    }
+  }
+
+  #calm(heading, text) {
+    this.#left?.abort();
+    document
+      .getElementById("place")
+      .replaceChildren(
+        element("section", { class: "calm" }, element("h1", {}, heading), element("p", {}, text)),
+      );
+  }
+}
+
+function link({ path, text }, trouble) {
+  const badge =
+    path === "trouble" && trouble > 0 && element("span", { class: "badge" }, `${trouble}`);
+  return element("a", { href: `#/${path}` }, text, badge);
+}
+
+new App().start();

@@ -1,0 +1,186 @@
+// The questions on a person's desk: the one in front, and those fetched ahead so that the next one
+// is there at once. Once shown, a question stays until it is answered: nothing changes under the
+// eyes of whoever is about to press a key.
+
+import { leaveWord, post, Unreachable } from "./api.js";
+
+const AHEAD = 2;
+const WAIT = 1000;
+const WAIT_FOR_OTHERS = 3000;
+
+export class Desk extends EventTarget {
+  current = null;
+  // Why nothing is in front: "" (not asked yet), "lost" (no connection), "others" (they hold what
+  // is left) or "ended".
+  empty = "";
+  ended = "";
+  // The last verdict, to be shown beside the way to take it back.
+  said = null;
+  #ahead = [];
+  #outbox;
+  #fetching = null;
+  #wasLost = false;
+  // Answered since the last request for questions began: its reply may not know of them yet.
+  #answered = new Set();
+  #again = false;
+  #timer = null;
+  #isOpen = false;
+  #resting = null;
+
+  constructor(outbox, leaseSeconds) {
+    super();
+    this.#outbox = outbox;
+    outbox.addEventListener("sent", () => this.refresh());
+    outbox.addEventListener("refused", () => this.refresh());
+    outbox.addEventListener("waiting", () => this.#lost());
+    setInterval(() => this.#stillHere().catch(() => {}), (1000 * leaseSeconds) / 3);
+    addEventListener("pagehide", () => leaveWord("release"));
+    addEventListener("pageshow", (event) => event.persisted && this.refresh());
+  }
+
+  answer(verdict) {
+    this.#take("answers", { verdict }, verdict);
+  }
+
+  flag(note) {
+    this.#take("flags", { note }, "flagged");
+  }
+
+  // Fetches what comes next. Calls that come while one is under way are one call after it.
+  refresh() {
+    if (!this.#isOpen) return Promise.resolve();
+    if (this.#fetching) {
+      this.#again = true;
+      return this.#fetching;
+    }
+    clearTimeout(this.#timer);
+    this.#fetching = this.#fetch().finally(() => {
+      this.#fetching = null;
+      if (this.#again) {
+        this.#again = false;
+        this.refresh();
+      }
+    });
+    return this.#fetching;
+  }
+
+  // Somebody comes back to answer. Gives the ids of the questions that are there then.
+  async resume() {
+    await this.#resting;
+    this.#isOpen = true;
+    if (!this.current) await this.refresh();
+    return [this.current, ...this.#ahead].filter(Boolean).map(({ id }) => id);
+  }
+
+  // Somebody looks at other things, or answers in another way: others may have the questions.
+  pause() {
+    this.#isOpen = false;
+    this.current = null;
+    this.#ahead = [];
+    this.empty = "";
+    this.#resting = post("release").catch(() => {});
+    return this.#resting;
+  }
+
+  // Takes the last answer back. One that never left this browser is simply withdrawn; one that may
+  // have arrived while the connection is gone is asked again, and the new answer replaces it.
+  async undo() {
+    const unsent = this.#outbox.entries().at(-1);
+    if (!unsent || (await this.#outbox.send())) return this.#undoThere();
+    if (!this.#outbox.mayHaveArrived(unsent)) this.#outbox.withdraw(unsent);
+    if (!unsent.question) return true;
+    this.#putInFront({ ...unsent.question, before: unsent.body.verdict ?? "unsure" });
+    return true;
+  }
+
+  async #undoThere() {
+    const { question } = await post("undo");
+    if (question) this.#putInFront(question);
+    return Boolean(question);
+  }
+
+  #putInFront(question) {
+    this.#isOpen = true;
+    this.#answered.delete(question.id);
+    const others = [this.current, ...this.#ahead].filter((one) => one && one.id !== question.id);
+    this.#ahead = others;
+    this.said = null;
+    this.#show(question);
+  }
+
+  #take(path, body, said) {
+    const question = this.current;
+    if (!question) return;
+    this.said = said;
+    this.#answered.add(question.id);
+    this.#show(this.#ahead.shift() ?? null);
+    this.#outbox.add(path, { question: question.id, ...body }, question);
+  }
+
+  async #fetch() {
+    try {
+      this.#answered = new Set(this.#outbox.entries().map((entry) => entry.body.question));
+      if (this.#wasLost) await this.#stillHere();
+      const reply = await post("next", { count: AHEAD });
+      this.#wasLost = false;
+      this.#receive(reply);
+    } catch (error) {
+      this.#lost();
+      if (error instanceof Unreachable) this.#later(WAIT);
+      else this.dispatchEvent(new CustomEvent("trouble", { detail: error }));
+    }
+  }
+
+  #receive({ questions, ended, waiting }) {
+    if (!this.#isOpen) return;
+    const open = questions.filter(({ id }) => !this.#answered.has(id) && id !== this.current?.id);
+    if (this.current) {
+      this.#keepAhead(open);
+      return;
+    }
+    const [first, ...rest] = open;
+    this.#keepAhead(rest);
+    if (first) this.#show(first);
+    else if (questions.length) this.#later(this.#outbox.entries().length ? WAIT : 0);
+    else if (ended) this.#nothing("ended", ended);
+    else {
+      this.#nothing(waiting ? "others" : "");
+      this.#later(WAIT_FOR_OTHERS);
+    }
+  }
+
+  #keepAhead(questions) {
+    this.#ahead = questions;
+    this.dispatchEvent(new CustomEvent("ahead", { detail: questions }));
+  }
+
+  #lost() {
+    this.#wasLost = true;
+    if (!this.current) this.#nothing("lost");
+  }
+
+  #show(question) {
+    this.current = question;
+    this.empty = "";
+    this.dispatchEvent(new Event("change"));
+  }
+
+  #nothing(why, ended = "") {
+    const news = this.empty !== why || this.ended !== ended || this.current !== null;
+    this.current = null;
+    this.empty = why;
+    this.ended = ended;
+    if (news) this.dispatchEvent(new Event("change"));
+  }
+
+  #later(wait) {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.refresh(), wait);
+  }
+
+  // Also the first word to a server that has started again: it knows nothing of who holds what.
+  async #stillHere() {
+    const held = [this.current, ...this.#ahead].filter(Boolean).map(({ id }) => id);
+    if (held.length && !document.hidden) await post("heartbeat", { questions: held });
+  }
+}

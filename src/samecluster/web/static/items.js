@@ -1,0 +1,213 @@
+// Items as people see them: two side by side with their differences marked, or one among others.
+
+import { element, styled } from "./elements.js";
+
+const IMAGES = "/api/v1/images/";
+const SMALL_PICTURE = 64;
+const LARGEST_PIXEL = 26;
+const LINE_CELLS = 4;
+const MOST_DIGITS = 6;
+const FRACTION = /^[-+]?(\d*)\.\d{5,}$/;
+const MORE = "More of its cluster";
+
+// The pair of a question with the other members of the comparator's cluster.
+export function pair(question) {
+  const shown = [question.item, question.comparator];
+  const parts = [];
+  if (shown.some((item) => item.image)) parts.push(pictures(question));
+  if (shown.some((item) => item.text != null)) parts.push(texts(question));
+  if (shown.some((item) => item.cells.length)) parts.push(rows(question, parts.length > 0));
+  return parts;
+}
+
+// Further members, where they are not columns of the table already.
+export function others(question) {
+  const { context } = question;
+  const asColumns = !context.some((item) => item.image || item.text != null);
+  if (!context.length) return null;
+  return element(
+    "section",
+    { class: asColumns ? "others others-narrow" : "others", "aria-label": MORE },
+    element("h2", {}, MORE),
+    // Cards do not fit a phone: the list scrolls, also for those who only have a keyboard.
+    element(
+      "ul",
+      { tabindex: context.some((item) => item.image) ? null : "0" },
+      context.map((item) => element("li", {}, small(item))),
+    ),
+  );
+}
+
+// So that they are there when the question is.
+export function fetchPictures({ item, comparator, context }) {
+  for (const { image } of [item, comparator, ...context]) {
+    if (image?.startsWith(IMAGES)) new Image().src = image;
+  }
+}
+
+export function picture(item, attributes = {}) {
+  if (!item.image?.startsWith(IMAGES)) return null;
+  const image = element("img", {
+    src: item.image,
+    alt: `Picture of ${item.title}`,
+    decoding: "async",
+    ...attributes,
+  });
+  // Pixels that are larger than the strokes hide what a picture shows.
+  image.addEventListener("load", () => {
+    image.classList.toggle("few-pixels", image.naturalWidth <= SMALL_PICTURE);
+    styled(image, { "--seen": `${LARGEST_PIXEL * image.naturalWidth}px` });
+  });
+  image.addEventListener("error", () => {
+    image.replaceWith(element("span", { class: "no-picture" }, "This picture cannot be shown."));
+  });
+  return image;
+}
+
+// One item in little space.
+export function small(item) {
+  if (item.image) {
+    return element("figure", { class: "small" }, picture(item), caption(item.title));
+  }
+  return element(
+    "div",
+    { class: "small small-text" },
+    element("span", { class: "small-title", title: item.title }, item.title),
+    element("span", { class: "small-line" }, line(item)),
+  );
+}
+
+// An item in a line of text.
+export function line(item) {
+  if (item.text != null) return item.text;
+  const shown = item.cells.filter((cell) => cell.text !== item.title).slice(0, LINE_CELLS);
+  return shown.map((cell) => `${cell.column}: ${told(cell)}`).join(", ");
+}
+
+function caption(text) {
+  return element("figcaption", { title: text }, text);
+}
+
+function pictures({ item, comparator }) {
+  return element(
+    "div",
+    { class: "pictures" },
+    [item, comparator].map((one) =>
+      element(
+        "figure",
+        {},
+        element("div", { class: "frame" }, picture(one) ?? "No picture."),
+        caption(one.title),
+      ),
+    ),
+  );
+}
+
+function texts({ item, comparator }) {
+  return element(
+    "div",
+    { class: "texts" },
+    [item, comparator].map((one) =>
+      element(
+        "section",
+        { "aria-label": one.title },
+        element("h2", {}, one.title),
+        element("p", { class: "text" }, one.text || "Blank."),
+      ),
+    ),
+  );
+}
+
+function rows(question, isBeside) {
+  const { item, comparator, differs } = question;
+  const context = isBeside ? [] : question.context;
+  const seen = differs ?? [];
+  return element(
+    "table",
+    { class: context.length ? "rows with-others" : "rows" },
+    element(
+      "colgroup",
+      {},
+      ["column", "one", "one", "among"].map((kind) => element("col", { class: kind })),
+      context.map(() => element("col", { class: "other" })),
+    ),
+    element(
+      "thead",
+      {},
+      context.length > 0 &&
+        element(
+          "tr",
+          {},
+          element("td", { colspan: 4 }),
+          element("th", { scope: "colgroup", colspan: context.length, class: "others-head" }, MORE),
+        ),
+      element(
+        "tr",
+        {},
+        element("th", { scope: "col" }, element("span", { class: "unseen" }, "Column")),
+        element("th", { scope: "col", class: "one" }, item.title),
+        element("th", { scope: "col", class: "one" }, comparator.title),
+        element("th", { scope: "col", class: "among" }, "Among all"),
+        context.map((other) => element("th", { scope: "col", class: "other" }, other.title)),
+      ),
+    ),
+    element(
+      "tbody",
+      {},
+      item.cells.map((cell) => row(cell, question, context, seen)),
+    ),
+  );
+}
+
+function row(left, question, context, differs) {
+  const right = cellOf(question.comparator, left.column);
+  const isMarked = differs.includes(left.column);
+  return element(
+    "tr",
+    { class: isMarked ? "differs" : null },
+    element(
+      "th",
+      { scope: "row" },
+      isMarked && element("span", { class: "mark", title: "differs", "aria-hidden": "true" }, "≠"),
+      left.column,
+      isMarked && element("span", { class: "unseen" }, " differs"),
+    ),
+    [left, right].map((cell) =>
+      element("td", { class: cell?.text ? "one" : "one blank", title: cell?.text }, told(cell)),
+    ),
+    element("td", { class: "among" }, among(left, right)),
+    context.map((other) => {
+      const cell = cellOf(other, left.column);
+      return element("td", { class: "other", title: cell?.text }, told(cell));
+    }),
+  );
+}
+
+function cellOf(item, column) {
+  return item.cells.find((cell) => cell.column === column);
+}
+
+// A number among numbers is told to a few digits; the rest is there for whoever points at it.
+export function told(cell) {
+  if (!cell?.text) return "blank";
+  const fraction = cell.percentile == null ? null : FRACTION.exec(cell.text);
+  if (!fraction) return cell.text;
+  const digits = Math.max(MOST_DIGITS, Math.min(fraction[1].length, 100));
+  return String(Number(Number(cell.text).toPrecision(digits)));
+}
+
+// Where both numbers stand among those of all items: a number alone says little.
+function among(left, right) {
+  if (left.percentile == null || right?.percentile == null) return null;
+  const spoken = `${Math.round(left.percentile)} % and ${Math.round(right.percentile)} % of all lie below`;
+  const marks = [left, right].map(({ percentile }, side) =>
+    styled(element("span", { class: side ? "dot dot-right" : "dot dot-left" }), {
+      "inset-inline-start": `${percentile}%`,
+    }),
+  );
+  return element(
+    "div",
+    { class: "track", role: "img", "aria-label": spoken, title: spoken },
+    marks,
+  );
+}

@@ -1,0 +1,62 @@
+// Who takes part, for the owner.
+
+import { get } from "./api.js";
+import { element, number } from "./elements.js";
+
+export async function peopleView(place, app, signal) {
+  const list = element("div");
+  place.replaceChildren(
+    element(
+      "section",
+      { class: "people" },
+      element("h1", { tabindex: "-1" }, "People"),
+      list,
+      element(
+        "p",
+        { class: "lead" },
+        "To let somebody else answer too, make a personal link in a terminal: ",
+        element("code", {}, "samecluster invite SESSION NAME"),
+      ),
+    ),
+  );
+  const draw = async () => {
+    const { people } = await get("people");
+    if (!signal.aborted) list.replaceChildren(table(people, app.session.who));
+  };
+  app.addEventListener("progress", () => draw().catch(() => {}), { signal });
+  await draw().catch((error) => app.notify(error.message));
+}
+
+function table(people, me) {
+  const head = ["Name", "Role", "Answers", "Last seen"];
+  return element(
+    "table",
+    { class: "list" },
+    element(
+      "thead",
+      {},
+      element(
+        "tr",
+        {},
+        head.map((text) => element("th", { scope: "col" }, text)),
+      ),
+    ),
+    element(
+      "tbody",
+      {},
+      people.map((person) => row(person, me)),
+    ),
+  );
+}
+
+function row({ who, role, n_answers: answers, last }, me) {
+  const name = who ?? "nobody in particular";
+  return element(
+    "tr",
+    {},
+    element("th", { scope: "row" }, who === me ? `${name} (you)` : name),
+    element("td", { "data-label": "Role" }, role ?? "no link"),
+    element("td", { class: "amount", "data-label": "Answers" }, number(answers)),
+    element("td", { "data-label": "Last seen" }, last ? new Date(last).toLocaleString() : "never"),
+  );
+}

@@ -1,0 +1,172 @@
+// How far the session is: labels by how they are known, what they rest on, what is left, and where
+// the items lie, live.
+
+import { get } from "./api.js";
+import { count, element, number } from "./elements.js";
+import { howBar, howLegend } from "./how_bar.js";
+import { swatch } from "./palette.js";
+import { Scatter } from "./scatter.js";
+import { clusterName, HOW, HOW_CODES, knownLine, leftLine, sentence } from "./words.js";
+
+export function progressView(place, app, signal) {
+  const heading = element("h1", { tabindex: "-1" }, "Progress");
+  const told = element("div", { class: "told" });
+  const plot = new LivePlot(app, signal);
+  place.replaceChildren(
+    element(
+      "section",
+      { class: "progress" },
+      heading,
+      element("div", { class: "two" }, told, plot.node),
+    ),
+  );
+  const draw = () => {
+    if (!app.progress) return;
+    heading.textContent = knownLine(app.progress);
+    drawTold(told, app.progress);
+  };
+  app.addEventListener("progress", draw, { signal });
+  draw();
+  plot.fetch();
+}
+
+function drawTold(told, progress) {
+  told.replaceChildren(
+    element(
+      "section",
+      { class: "card" },
+      element("h2", {}, "How labels are known"),
+      howBar(progress),
+      howLegend(progress),
+      progress.assumptions.length > 0 && [
+        element("h3", {}, "What this rests on"),
+        element(
+          "ul",
+          { class: "rests-on" },
+          progress.assumptions.map((text) => element("li", {}, sentence(text))),
+        ),
+      ],
+    ),
+    element(
+      "dl",
+      { class: "card facts" },
+      fact("Questions answered", number(progress.n_questions)),
+      fact("Left", leftText(progress)),
+      fact("Clusters found", number(progress.n_clusters)),
+      fact("Audit", progress.audit ? sentence(progress.audit.text) : "None was asked for."),
+    ),
+  );
+}
+
+function fact(name, value) {
+  return element("div", {}, element("dt", {}, name), element("dd", {}, value));
+}
+
+function leftText({ left, ended }) {
+  if (ended) return sentence(ended);
+  if (!left) return "Not known yet; an estimate comes after a few answers.";
+  return `${sentence(leftLine(left).replace(/ left$/, ""))} This is right four times in five.`;
+}
+
+class LivePlot {
+  #app;
+  #signal;
+  #plot = null;
+  #names = new Map();
+  #canvas = element("canvas", { role: "img", "aria-label": "Scatter plot of the items" });
+  #picked = element("p", { class: "picked", role: "status" });
+  #axes = element("p", { class: "axes" });
+  #legend = element("ul", { class: "legend" });
+  #scatter;
+  #fetching = false;
+  #stale = false;
+
+  constructor(app, signal) {
+    this.#app = app;
+    this.#signal = signal;
+    this.#scatter = new Scatter(this.#canvas, (point) => this.#pick(point), signal);
+    this.node = element(
+      "section",
+      { class: "card plot", "aria-labelledby": "plot" },
+      element("h2", { id: "plot" }, "Where the items lie"),
+      this.#canvas,
+      this.#axes,
+      this.#picked,
+      this.#legend,
+    );
+    this.#picked.textContent = "Choose a point to see which item it is.";
+    app.live.addEventListener("labels", ({ detail }) => this.fetch(detail?.plot), { signal });
+  }
+
+  // One request at a time; what changed meanwhile is fetched after it.
+  async fetch(version) {
+    if (this.#fetching) {
+      this.#stale = true;
+      return;
+    }
+    this.#fetching = true;
+    await this.#fetchOnce(version).catch(() => {});
+    this.#fetching = false;
+    if (this.#stale && !this.#signal.aborted) {
+      this.#stale = false;
+      this.fetch();
+    }
+  }
+
+  async #fetchOnce(version) {
+    const isNew = !this.#plot || (version !== undefined && version !== this.#plot.version);
+    const [latest, { clusters }] = await Promise.all([
+      get(isNew ? "plot" : "plot/labels"),
+      get("clusters"),
+    ]);
+    if (this.#signal.aborted) return;
+    if (!isNew && latest.version !== this.#plot.version) {
+      this.#plot = null;
+      this.#stale = true;
+      return;
+    }
+    this.#plot = { ...this.#plot, ...latest };
+    this.#names = new Map(clusters.map((one) => [one.number, one.name]));
+    this.#scatter.show(this.#plot, this.#names);
+    this.#describe(clusters);
+  }
+
+  #describe(clusters) {
+    const [across, up] = this.#plot.axes;
+    const grey = this.#plot.labels.filter((label) => label < 0).length;
+    this.#axes.textContent = `Across: ${across}. Up: ${up}.`;
+    this.#canvas.setAttribute(
+      "aria-label",
+      `Scatter plot of ${count(this.#plot.x.length, "item")} in ${count(clusters.length, "cluster")}; ` +
+        `${number(grey)} have no label yet and are grey.`,
+    );
+    this.#legend.replaceChildren(
+      ...clusters.map((one) =>
+        element(
+          "li",
+          {},
+          swatch(one.number),
+          element("a", { href: `#/cluster/${one.number}` }, clusterName(one)),
+          ` ${number(one.size)}`,
+        ),
+      ),
+      element("li", {}, element("span", { class: "swatch grey" }), "No label yet ", number(grey)),
+    );
+  }
+
+  #pick(i) {
+    if (i === null) return;
+    const { titles, items, labels, how } = this.#plot;
+    const title = titles?.[i] ?? items[i];
+    if (labels[i] < 0) {
+      this.#picked.replaceChildren(`${title}: no label yet.`);
+      return;
+    }
+    const cluster = { number: labels[i], name: this.#names.get(labels[i]) };
+    this.#picked.replaceChildren(
+      `${title}: `,
+      element("a", { href: `#/cluster/${labels[i]}` }, clusterName(cluster)),
+      `, ${HOW[HOW_CODES[how[i]]].name.toLowerCase()}.`,
+    );
+  }
+}

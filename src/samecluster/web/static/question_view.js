@@ -1,0 +1,201 @@
+// The question: two items, six ways to react, and the next one at once.
+
+import { post } from "./api.js";
+import { askNote } from "./dialogs.js";
+import { button, element } from "./elements.js";
+import { showEnd } from "./end_view.js";
+import { showHelp } from "./help.js";
+import { howBar } from "./how_bar.js";
+import { fetchPictures, others, pair } from "./items.js";
+import { ACTIONS } from "./keys.js";
+import { clusterName, progressLine, sentence, VERDICTS } from "./words.js";
+
+const EMPTY = {
+  "": ["One moment", "The next question is being worked out."],
+  lost: [
+    "No connection",
+    "Your answers are kept in this browser. The page goes on by itself once the server is back.",
+  ],
+  others: [
+    "Nothing for you right now",
+    "Other people are looking at the questions that are left. New ones appear here by themselves.",
+  ],
+};
+const ANSWERS = ["same", "different", "unsure"];
+const BESIDE = ["undo", "flag", "help"];
+const SHORT = { flag: "Flag" };
+
+export function questionView(place, app, signal) {
+  const view = new QuestionView(place, app, signal);
+  app.desk.addEventListener("ahead", ({ detail }) => detail.forEach(fetchPictures), { signal });
+  app.desk.addEventListener("change", () => view.draw(), { signal });
+  app.addEventListener("progress", () => view.drawProgress(), { signal });
+  app.keys.addEventListener("change", () => view.drawBar(), { signal });
+  app.keys.bind(view.reactions, signal);
+  signal.addEventListener("abort", () => app.desk.pause());
+  view.draw();
+  app.desk.resume();
+}
+
+class QuestionView {
+  #app;
+  #place;
+  #signal;
+  #heading = element("h1", { id: "asked", tabindex: "-1" }, "Same cluster?");
+  #about = element("p", { class: "about" });
+  #pair = element("div", { class: "pair", tabindex: "0", role: "group" });
+  #others = element("div", { class: "others-place" });
+  #otherWay = element("a", { href: "#/groups", class: "other-way" }, "Choose a cluster");
+  #effects = element("div", { class: "effects", role: "status" });
+  #said = element("p", { class: "said" });
+  #bar = element("div", { class: "bar", role: "group", "aria-label": "Your answer" });
+  #progress = element("div", { class: "far" });
+  #asking;
+
+  constructor(place, app, signal) {
+    [this.#place, this.#app, this.#signal] = [place, app, signal];
+    this.reactions = this.#reactions();
+    this.#pair.setAttribute("aria-labelledby", "asked about");
+    this.#about.id = "about";
+    this.#asking = element(
+      "section",
+      { class: "question", "aria-labelledby": "asked" },
+      element("div", { class: "asked" }, this.#heading, this.#about, this.#otherWay),
+      this.#pair,
+      this.#others,
+      this.#effects,
+      this.#bar,
+      this.#progress,
+    );
+    this.drawBar();
+  }
+
+  draw() {
+    const { current, empty } = this.#app.desk;
+    if (current) this.#drawQuestion(current);
+    else if (empty === "ended") showEnd(this.#place, this.#app, this.#signal);
+    // Between two questions the last one stays, a moment at most.
+    else if (empty || !this.#place.contains(this.#asking)) this.#drawEmpty(empty);
+    else this.#asking.classList.add("passed");
+  }
+
+  drawProgress() {
+    const { progress } = this.#app;
+    if (!progress) return;
+    this.#progress.replaceChildren(howBar(progress), element("p", {}, progressLine(progress)));
+  }
+
+  drawBar() {
+    const drawn = [...ANSWERS, ...BESIDE].map((action) =>
+      button(
+        [element("kbd", {}, this.#app.keys.sign(action)), SHORT[action] ?? ACTIONS[action].says],
+        this.reactions[action],
+        { class: action, "aria-keyshortcuts": this.#app.keys.of(action) },
+      ),
+    );
+    this.#bar.replaceChildren(
+      element("div", { class: "answers" }, drawn.slice(0, ANSWERS.length)),
+      element("div", { class: "beside" }, this.#said, drawn.slice(ANSWERS.length)),
+    );
+  }
+
+  #drawQuestion(question) {
+    if (!this.#place.contains(this.#asking)) this.#place.replaceChildren(this.#asking);
+    this.#asking.classList.remove("passed");
+    const { id, item, comparator } = question;
+    Object.assign(this.#asking.dataset, {
+      question: id,
+      item: item.key,
+      comparator: comparator.key,
+    });
+    this.#about.textContent = about(question);
+    this.#otherWay.hidden = !this.#app.session.which_group;
+    this.#pair.replaceChildren(...pair(question));
+    this.#pair.scrollTop = 0;
+    this.#others.replaceChildren(...[others(question)].filter(Boolean));
+    this.#drawSaid(question);
+    this.#drawEffects(question);
+    this.drawProgress();
+    this.#app.say(spoken(question));
+  }
+
+  #drawSaid(question) {
+    const { said } = this.#app.desk;
+    const before = question.before && `You said: ${VERDICTS[question.before].toLowerCase()}`;
+    this.#said.textContent = before || (said ? `Last: ${VERDICTS[said].toLowerCase()}` : "");
+  }
+
+  // Questions that somebody asked for, to merge, split or doubt, come with what would follow.
+  async #drawEffects(question) {
+    this.#effects.replaceChildren();
+    if (!this.#app.wanted.has(question.id)) return;
+    const told = await Promise.all(
+      ["same", "different"].map((verdict) => effect(question, verdict)),
+    );
+    if (this.#app.desk.current === question) {
+      this.#effects.replaceChildren(...told.map((text) => element("p", {}, text)));
+    }
+  }
+
+  #drawEmpty(why) {
+    const [heading, text] = EMPTY[why];
+    this.#place.replaceChildren(
+      element(
+        "section",
+        { class: "calm" },
+        element("h1", { tabindex: "-1" }, heading),
+        element("p", {}, text),
+        why !== "" && button("Take my last answer back", this.reactions.undo),
+      ),
+    );
+    this.#app.say(`${heading}. ${text}`);
+  }
+
+  #reactions() {
+    const { desk, keys } = this.#app;
+    const answers = ANSWERS.map((verdict) => [verdict, () => desk.answer(verdict)]);
+    return {
+      ...Object.fromEntries(answers),
+      undo: () => this.#undo(),
+      flag: () => this.#flag(),
+      help: () => showHelp(keys),
+    };
+  }
+
+  async #undo() {
+    try {
+      if (!(await this.#app.desk.undo())) this.#app.notify("You have no answer to take back.");
+    } catch (error) {
+      this.#app.notify(`Not taken back: ${error.message}`);
+    }
+  }
+
+  async #flag() {
+    const { desk } = this.#app;
+    const asked = desk.current;
+    if (!asked) return;
+    const note = await askNote();
+    if (note && desk.current === asked) desk.flag(note);
+  }
+}
+
+async function effect(question, verdict) {
+  const { text } = await post("preview", { question: question.id, verdict }, 300).catch(
+    (error) => ({
+      text: error.message,
+    }),
+  );
+  return `If ${verdict}: ${sentence(text)}`;
+}
+
+function about({ item, comparator, cluster }) {
+  const where = cluster ? `, of ${clusterName(cluster).replace(/^Cluster/, "cluster")}` : "";
+  return `${item.title} and ${comparator.title}${where}`;
+}
+
+function spoken(question) {
+  const { differs, before } = question;
+  const marked = differs?.length ? ` They differ in ${differs.join(", ")}.` : "";
+  const again = before ? ` You said ${before} before.` : "";
+  return `Same cluster? ${about(question)}.${marked}${again}`;
+}

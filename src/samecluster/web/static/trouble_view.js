@@ -1,0 +1,91 @@
+// What does not fit together: the answers to look at again, and remedies with what each would do.
+
+import { get, post } from "./api.js";
+import { confirmEffect } from "./dialogs.js";
+import { button, element } from "./elements.js";
+import { sentence } from "./words.js";
+
+const KINDS = {
+  contradiction: "Answers that cannot all be right",
+  tie: "As many for as against",
+  refutation: "Answers that the assumption does not allow",
+};
+
+export async function troubleView(place, app, signal) {
+  const list = element("div", { class: "trouble-list" });
+  place.replaceChildren(
+    element("section", { class: "trouble" }, element("h1", { tabindex: "-1" }, "Trouble"), list),
+  );
+  const draw = async () => {
+    const { trouble } = await get("trouble", 120);
+    if (!signal.aborted) drawList(list, trouble, app, draw);
+  };
+  app.live.addEventListener("trouble", () => draw().catch(() => {}), { signal });
+  await draw().catch((error) => app.notify(error.message));
+}
+
+function drawList(list, trouble, app, redraw) {
+  if (!trouble.length) {
+    list.replaceChildren(
+      element(
+        "p",
+        { class: "lead" },
+        "All answers fit together. If some do not, they are listed here with what can be done.",
+      ),
+    );
+    return;
+  }
+  list.replaceChildren(...trouble.map((one) => card(one, app, redraw)));
+}
+
+function card({ kind, text, answers, remedies }, app, redraw) {
+  return element(
+    "article",
+    { class: "card" },
+    element("h2", {}, KINDS[kind] ?? "Something does not fit"),
+    // The answers below say it already, where there is nothing more to a conflict than them.
+    (kind === "refutation" || !answers.length) && element("p", {}, sentence(text)),
+    answers.length > 0 && [
+      element("h3", {}, "Answers to look at again"),
+      element(
+        "ul",
+        { class: "answers-list" },
+        answers.map(({ text }) => element("li", {}, sentence(text))),
+      ),
+    ],
+    remedies.length > 0 && [
+      element("h3", {}, "What can be done"),
+      element(
+        "ul",
+        { class: "remedies" },
+        remedies.map((one) => element("li", {}, remedyLine(one, app, redraw))),
+      ),
+    ],
+  );
+}
+
+function remedyLine(remedy, app, redraw) {
+  const isOwner = app.session.role === "owner";
+  return [
+    element("span", {}, sentence(remedy.text)),
+    isOwner
+      ? button("See what it does", () => choose(remedy, app, redraw), {
+          "aria-label": `See what it does to ${remedy.text}`,
+        })
+      : element("span", { class: "by" }, "The owner of the session decides."),
+  ];
+}
+
+async function choose(remedy, app, redraw) {
+  const effect = post("remedies/preview", { id: remedy.id }, 300).then(({ text }) =>
+    sentence(text),
+  );
+  if (!(await confirmEffect(sentence(remedy.text), "What would change:", effect, "Do it"))) return;
+  try {
+    await post("remedies/apply", { id: remedy.id }, 300);
+    await app.refreshProgress();
+    await redraw();
+  } catch (error) {
+    app.notify(error.message);
+  }
+}

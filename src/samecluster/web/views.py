@@ -1,0 +1,166 @@
+"""Items, questions and groups as the page shows them, as JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from samecluster.errors import InvalidInputError
+from samecluster.recovery.result import How
+from samecluster.sessions.asking import SessionQuestion
+from samecluster.tables.images import is_image_folder
+from samecluster.tables.showing import shown
+from samecluster.web.images import Images
+from samecluster.web.summary import Summary, how_counts_of
+from samecluster.workbench.opening import Opened
+from samecluster.workbench.pairs import compared
+
+__all__ = ["Views"]
+
+_CONTEXT = 6
+
+
+class Views:
+    """What people get to see of the data."""
+
+    def __init__(self, opened: Opened, columns: Sequence[str], images: Images | None) -> None:
+        self._opened, self._images = opened, images
+        self._keys = opened.prepared.keys
+        self._row_of = {key: row for row, key in enumerate(self._keys)}
+        self._text = next((t for t in opened.wanted.texts if t in opened.table.columns), None)
+        # The text and the id, which is the title, are shown apart.
+        apart = (self._text, opened.wanted.id_column)
+        self.columns = tuple(name for name in columns if name not in apart)
+
+    @property
+    def kind(self) -> str:
+        if self._images is not None:
+            return "image"
+        return "text" if self._text is not None else "table"
+
+    def row(self, key: str) -> int:
+        """The row of an item; InvalidInputError if there is none of this key."""
+        if key not in self._row_of:
+            raise InvalidInputError(f"there is no item {key!r} in the data")
+        return self._row_of[key]
+
+    def key(self, row: int) -> str:
+        return self._keys[row]
+
+    def title(self, row: int) -> str:
+        """What people call an item: its id, the name of its image, or the line it is on."""
+        table, at = self._opened.table, self._opened.table_row(row)
+        if self._opened.wanted.id_column is not None:
+            return self._keys[row]
+        return table.column("name").texts[at] if is_image_folder(table) else table.row_name(at)
+
+    def item(self, row: int) -> dict[str, Any]:
+        table, at = self._opened.table, self._opened.table_row(row)
+        cells = [cell._asdict() for cell in shown(table, at, self.columns)]
+        return {
+            "key": self._keys[row],
+            "title": self.title(row),
+            "cells": cells,
+            "text": None if self._text is None else table.column(self._text).texts[at],
+            "image": None if self._images is None else self._images.address(row),
+        }
+
+    def question(self, asked: SessionQuestion, summary: Summary) -> dict[str, Any]:
+        number = summary.label(asked.rows[1])
+        cells = compared(self._opened, asked.rows, self.columns)
+        return {
+            "id": asked.id,
+            "item": self.item(asked.rows[0]),
+            "comparator": self.item(asked.rows[1]),
+            "differs": [one.left.column for one in cells if one.differs],
+            "cluster": summary.group(number),
+            "context": self.members_like(number, asked.rows[0], summary, without=asked.rows),
+            "before": None if asked.before is None else asked.before.value,
+        }
+
+    def members_like(
+        self, number: int, row: int, summary: Summary, without: Iterable[int] = ()
+    ) -> list[dict[str, Any]]:
+        """A few sure members of a group, those most like the item first."""
+        if number < 0 or summary.recovery is None:
+            return []
+        labels, how = summary.recovery.labels, summary.recovery.how_codes
+        inside = labels == number
+        inside[list(without)] = False
+        rows = np.flatnonzero(inside & (how == How.ASKED))
+        if len(rows) < _CONTEXT:
+            # Predicted members may be wrong, and would mislead.
+            rows = np.flatnonzero(inside & (how > How.PREDICTED))
+        points = summary.recovery.points
+        gaps = np.sum((points[rows] - points[row]) ** 2, axis=1)
+        nearest = rows[np.lexsort((gaps, -how[rows]))[:_CONTEXT]]
+        return [self.item(int(one)) for one in nearest]
+
+    def groups(self, row: int | None, summary: Summary) -> dict[str, Any]:
+        """The groups that an item can be put into."""
+        itself = [] if row is None else [row]
+        found = [
+            {
+                "number": number,
+                "name": summary.names.get(number),
+                "members": self.members_like(
+                    number, self.row(anchor) if row is None else row, summary, without=itself
+                ),
+            }
+            for number, anchor in sorted(summary.anchors.items())
+        ]
+        return {"item": None if row is None else self.item(row), "groups": found}
+
+    def clusters(self, summary: Summary) -> list[dict[str, Any]]:
+        if summary.recovery is None:
+            return []
+        found = []
+        for number, anchor in sorted(summary.anchors.items()):
+            by_how = how_counts_of(summary.recovery, number)
+            size = sum(by_how.values())
+            found.append(
+                {
+                    "number": number,
+                    "name": summary.names.get(number),
+                    "size": size,
+                    "by_how": by_how,
+                    "anchor": anchor,
+                }
+            )
+        return found
+
+    def members(
+        self, number: int, offset: int, limit: int, how: str | None, summary: Summary
+    ) -> dict[str, Any] | None:
+        """A page of the members of a group, the surest first; None if there is no such group."""
+        if number not in summary.anchors or summary.recovery is None:
+            return None
+        recovery = summary.recovery
+        rows = np.flatnonzero(recovery.labels == number)
+        size = len(rows)
+        if how is not None:
+            rows = rows[recovery.how_codes[rows] == How[how.upper()]]
+        order = rows[np.argsort(-recovery.how_codes[rows].astype(int), kind="stable")]
+        page = order[offset : offset + limit].tolist()
+        return {
+            "number": number,
+            "name": summary.names.get(number),
+            "size": size,
+            "members": [
+                {
+                    "item": self.item(row),
+                    "how": How(recovery.how_codes[row]).name.lower(),
+                    "probability": _likely(recovery.probability, row),
+                }
+                for row in page
+            ],
+            "total": len(rows),
+        }
+
+
+def _likely(probability: Any, row: int) -> float | None:
+    if probability is None or np.isnan(probability[row]):
+        return None
+    return float(probability[row])

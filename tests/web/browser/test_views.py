@@ -1,0 +1,165 @@
+"""What can be done besides answering: names, reasons, doubt, merging, remedies and the end."""
+
+import re
+
+import pytest
+
+from tests.web.browser.labelling import answers_in, somebody
+from tests.web.served import begin, in_thread, write_data
+
+
+@pytest.fixture
+def data(tmp_path):
+    return write_data(tmp_path, n=60)
+
+
+@pytest.fixture
+def served(data):
+    with in_thread(data, who="Ada") as running:
+        yield running
+
+
+@pytest.fixture
+def ada(chromium, served, data):
+    """The owner, after some answers."""
+    with somebody(chromium, served.link, data) as person:
+        for _ in range(8):
+            person.answer()
+        person.next()
+        person.wait_until_saved()
+        yield person
+
+
+def test_a_cluster_gets_a_name_that_is_seen_everywhere(ada) -> None:
+    ada.go("clusters")
+    ada.page.get_by_role("button", name="Name Cluster 0").click()
+    ada.page.get_by_label("New name of Cluster 0").fill("cowries")
+    ada.page.keyboard.press("Enter")
+    ada.page.get_by_role("link", name="cowries (cluster 0)").click()
+    ada.page.get_by_role("heading", name="cowries (cluster 0)").wait_for()
+    ada.go("progress")
+    ada.page.get_by_role("link", name="cowries (cluster 0)").wait_for()
+
+
+def test_a_member_says_why_it_is_there(ada) -> None:
+    ada.go("cluster/0")
+    ada.page.get_by_role("button", name=re.compile("^Why is")).first.click()
+    assert len(ada.page.locator(".why p").first.inner_text()) > 20
+
+
+def test_doubt_asks_and_says_what_answers_would_do(ada, data) -> None:
+    """Nothing changes before the question that decides it is answered."""
+    before = len(answers_in(data))
+    ada.go("cluster/0")
+    ada.page.locator("select").select_option("predicted")
+    ada.page.get_by_role("button", name=re.compile("is in the wrong cluster")).first.click()
+    ada.page.get_by_role("button", name="Ask me").click()
+    ada.page.get_by_text(re.compile("^If same: ")).wait_for()
+    ada.page.get_by_text(re.compile("^If different: ")).wait_for()
+    assert len(answers_in(data)) == before
+    ada.before = None
+    shown = ada.answer()
+    ada.wait_until_saved()
+    assert len(answers_in(data)) == before + 1
+    assert shown["item"] in answers_in(data)[-1].items
+
+
+def test_two_clusters_are_merged_by_a_question(ada, data) -> None:
+    ada.go("clusters")
+    merge = ada.page.get_by_role("button", name="Merge the two chosen")
+    assert merge.is_disabled()
+    for number in (0, 1):
+        ada.page.get_by_label(f"Choose Cluster {number}").check()
+    merge.click()
+    ada.page.get_by_role("button", name="Ask me").click()
+    ada.page.get_by_text(re.compile("^If same: ")).wait_for()
+    ada.before = None
+    shown = ada.next()
+    assert data.truth[shown["item"]] != data.truth[shown["comparator"]]
+
+
+def test_split_asks_about_the_chosen(ada) -> None:
+    ada.go("cluster/0")
+    chosen = ada.page.locator(".member", has_text="Predicted").first
+    name = chosen.locator("strong").inner_text()
+    chosen.get_by_role("checkbox").check()
+    ada.page.get_by_role("button", name="Split off the chosen").click()
+    ada.page.get_by_role("button", name="Ask me").click()
+    ada.page.get_by_text(re.compile("^If different: ")).wait_for()
+    ada.before = None
+    assert name in ada.next().values()
+
+
+def test_trouble_is_listed_and_a_remedy_is_seen_before_it_is_chosen(ada, served, data) -> None:
+    last = answers_in(data)[-1]
+    other = served.invite("Bo")
+    opposite = "different" if last.verdict.value == "same" else "same"
+    other.answer({"id": ":".join(last.items)}, opposite)
+    ada.page.locator(".badge", has_text="1").wait_for()
+    ada.go("trouble")
+    ada.page.get_by_role("heading", name="As many for as against").wait_for()
+    remedy = ada.page.locator(".remedies li", has_text="(Bo)")
+    remedy.get_by_role("button").click()
+    ada.page.locator("dialog button.main:enabled").wait_for()
+    assert len(answers_in(data)[-1].items) == 2
+    assert [one.who for one in answers_in(data)].count("Bo") == 1
+    ada.page.get_by_role("button", name="Do it").click()
+    ada.page.get_by_text("All answers fit together").wait_for()
+    assert "Bo" not in [one.who for one in answers_in(data)]
+
+
+def test_choosing_a_cluster_settles_questions(ada, data) -> None:
+    before = len(answers_in(data))
+    ada.page.get_by_role("link", name="Choose a cluster").click()
+    ada.page.locator(".group").first.wait_for()
+    placed = ada.page.locator(".groups .about").first.inner_text()
+    ada.page.keyboard.press("1")
+    ada.page.get_by_text("Your last choice settled").wait_for()
+    settled = answers_in(data)[before:]
+    assert settled
+    assert all(placed in said.items for said in settled)
+    ada.page.get_by_role("link", name="Compare two").click()
+    ada.before = None
+    assert "question" in ada.next()
+
+
+def test_the_plot_follows_the_answers_of_others(ada, served, data) -> None:
+    """Somebody else answers; the numbers and the plot change without a touch."""
+    ada.go("progress")
+    ada.page.locator(".legend li").first.wait_for()
+    before = ada.page.locator("canvas").evaluate("canvas => canvas.toDataURL()")
+    asked = ada.page.locator(".how-legend").inner_text()
+    other = served.invite("Bo")
+    for _ in range(6):
+        for question in other.next():
+            other.answer(question, data.verdict(question))
+    ada.page.wait_for_function(
+        "before => document.querySelector('.how-legend').innerText !== before", arg=asked
+    )
+    ada.page.wait_for_function(
+        "before => document.querySelector('canvas').toDataURL() !== before", arg=before
+    )
+
+
+def test_the_end_offers_more_and_goes_on(chromium, data) -> None:
+    """A spent budget is said in words, and one choice lifts it."""
+    begin(data, max_questions=3)
+    with in_thread(data, who="Ada") as served, somebody(chromium, served.link, data) as ada:
+        assert ada.answer_all() == "The budget of 3 questions is spent."
+        ada.page.get_by_role("button", name="Go on without a limit").click()
+        ada.before = None
+        ada.page.locator(".question").wait_for()
+        assert "question" in ada.next()
+
+
+def test_annotators_are_not_offered_what_owners_decide(chromium, data) -> None:
+    begin(data, max_questions=1)
+    with in_thread(data, who="Ada") as served:
+        other = served.invite("Bo")
+        token = other.client.headers["Authorization"].removeprefix("Bearer ")
+        with somebody(chromium, f"{served.base}/join?token={token}", data) as bo:
+            bo.answer_all()
+            text = bo.page.locator("main").inner_text()
+            assert "The owner of the session decides" in text
+            assert bo.page.locator(".choice").count() == 0
+            assert bo.page.get_by_role("link", name="People").count() == 0

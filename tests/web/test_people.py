@@ -1,0 +1,96 @@
+"""Personal links: who they are for, where they are kept, and how long they work."""
+
+import stat
+
+import pytest
+
+from samecluster.errors import InvalidInputError, StoreError
+from samecluster.web.people import People, Person, links_file
+from tests.web.served import begin, in_thread, write_data
+
+
+@pytest.fixture
+def file(tmp_path):
+    return tmp_path / "state" / "links.json"
+
+
+def test_a_link_is_known_again_and_only_its_hash_is_kept(file) -> None:
+    secret = People(file).invite(Person("Ann", "annotator"))
+    assert People(file).person(secret) == Person("Ann", "annotator")
+    assert People(file).person(secret + "x") is None
+    assert secret not in file.read_text()
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_a_running_server_learns_of_links_that_are_made_and_revoked(file) -> None:
+    running = People(file)
+    assert running.roles() == {}
+    one, two = (People(file).invite(Person("Ann", "annotator")) for _ in range(2))
+    other = People(file).invite(Person("Bob", "owner"))
+    assert running.person(one) == running.person(two) == Person("Ann", "annotator")
+    assert running.roles() == {"Ann": "annotator", "Bob": "owner"}
+    assert People(file).revoke("Ann") == 2
+    assert running.person(one) is running.person(two) is None
+    assert running.person(other) == Person("Bob", "owner")
+
+
+def test_browsers_of_the_last_starts_stay_in(file) -> None:
+    secrets = [People(file).invite(Person(None, "owner"), start=True) for _ in range(25)]
+    invited = People(file).invite(Person("Ann", "annotator"))
+    people = People(file)
+    assert [people.person(secret) is not None for secret in secrets] == [False] * 5 + [True] * 20
+    assert people.person(invited) is not None
+
+
+@pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 101, "\x1b[31m"])
+def test_names_that_cannot_stand_in_a_session_are_refused(file, name) -> None:
+    with pytest.raises(InvalidInputError, match="printable"):
+        People(file).invite(Person(name, "annotator"))
+
+
+@pytest.mark.parametrize("token", ["short", "with-dashes-in-it-and-long", "ä" * 20])
+def test_tokens_that_can_be_guessed_or_hurt_links_are_refused(file, token) -> None:
+    with pytest.raises(InvalidInputError, match="--token"):
+        People(file).accept(token, Person(None, "owner"))
+
+
+def test_a_damaged_file_is_named(file) -> None:
+    file.parent.mkdir()
+    file.write_text('{"links": 3')
+    with pytest.raises(StoreError, match="invite people again"):
+        People(file).person("anything")
+
+
+def test_invitations_survive_a_restart_and_stay_out_of_the_session(tmp_path) -> None:
+    data = write_data(tmp_path)
+    begin(data, method="everything")
+    with in_thread(data) as served:
+        ann = served.invite("Ann")
+        link = ann.client.headers["authorization"].removeprefix("Bearer ")
+        (question,) = ann.next()
+        ann.answer(question, "different")
+        identity = ann.get("session")["id"]
+        address = People(links_file(data.session)).address
+        assert address == served.base
+    with in_thread(data) as served:
+        again = served.client(link).get("/api/v1/session")
+        assert again.json()["who"] == "Ann"
+        assert again.json()["id"] == identity
+        people = {one["who"]: one for one in served.owner().get("people")["people"]}
+        assert people["Ann"]["n_answers"] == 1
+        assert people["Ann"]["role"] == "annotator"
+        assert people[None]["role"] == "owner"
+    for file in tmp_path.iterdir():
+        assert link.encode() not in file.read_bytes()
+
+
+def test_two_servers_on_one_machine_do_not_share_cookies(tmp_path) -> None:
+    """Cookies know no ports, so their names differ."""
+    one, two = (write_data(tmp_path, name=name) for name in ("one.csv", "two.csv"))
+    names = []
+    for data in (one, two):
+        with in_thread(data) as served, served.client(None) as client:
+            client.get(served.link)
+            names += list(client.cookies)
+    assert len(set(names)) == 2
