@@ -5,7 +5,7 @@ BIN := .venv/bin
 # that like is compared with like.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label bench-peers reproduce docs docs-pictures docs-reference
+.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve bench-peers reproduce docs docs-pictures docs-reference browser
 
 help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
@@ -13,7 +13,7 @@ help:
 	@echo "make test-long  the same campaigns with many more runs"
 	@echo "make lint       ruff and mypy --strict"
 	@echo "make reproduce  the paper's figures and statements, about two minutes; report in reproduced/"
-	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -imperfect, -mvee, -startup, -startup-table, -startup-label, -remaining; and bench-scale, which writes gigabytes"
+	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -imperfect, -mvee, -startup, -startup-table, -startup-label, -startup-serve, -remaining; and bench-scale, which writes gigabytes"
 	@echo "make bench-peers  other tools on the same instances, about half an hour; writes benchmarks/peers/results.md"
 	@echo "make docs       the site of the documentation in site/, strict; docs-pictures and docs-reference make its pictures and its reference pages anew"
 	@echo "make clean      remove .venv and caches"
@@ -24,10 +24,10 @@ demo: .venv/user
 reproduce: .venv/user
 	@$(BIN)/samecluster reproduce all --quick
 
-test: .venv/developer
+test: .venv/developer browser
 	$(ONE_THREAD) $(BIN)/python -m pytest -n auto
 
-test-long: .venv/developer
+test-long: .venv/developer browser
 	SAMECLUSTER_TESTS=long $(ONE_THREAD) $(BIN)/python -m pytest -n auto
 
 lint: .venv/developer
@@ -35,9 +35,9 @@ lint: .venv/developer
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: bench-startup bench-startup-table bench-startup-label bench-remaining bench-mvee bench-recur bench-lower-bounds bench-audits bench-predict bench-imperfect bench-questions bench-speed
+bench: bench-startup bench-startup-table bench-startup-label bench-startup-serve bench-remaining bench-mvee bench-recur bench-lower-bounds bench-audits bench-predict bench-imperfect bench-questions bench-speed
 
-bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label: bench-%: .venv/developer
+bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve: bench-%: .venv/developer
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.$(subst -,_,$*)
 
 bench-peers: .venv-peers/installed
@@ -65,8 +65,17 @@ clean:
 	  $$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq python3-venv; }
 	$(PYTHON) -m venv .venv
 
+# The page is tested in a real browser; without one, and without leave to install it, these tests are
+# skipped and say so.
+browser:
+	@command -v chromium >/dev/null || { \
+	  echo "chromium is missing, installing it with apt"; \
+	  SUDO=; [ "$$(id -u)" = 0 ] || SUDO="sudo -n"; \
+	  $$SUDO apt-get update -qq && $$SUDO apt-get install -y -qq chromium >/dev/null; } \
+	  || echo "chromium could not be installed: tests of the page in a browser will be skipped"
+
 .venv/user: .venv/bin/python pyproject.toml requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt -e .[plots]
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt -e .[plots,serve]
 	@touch $@
 
 .venv/developer: .venv/user

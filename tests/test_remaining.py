@@ -1,6 +1,7 @@
 """The interval for the questions that are left: right most of the time, and worth reading."""
 
 from functools import cache
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -17,7 +18,8 @@ def course(seed: int, audited: bool) -> tuple[tuple[int, Remaining | None, Stage
     """At each moment of a run: questions left, what was said, the stage, and whether it audits."""
     rng = np.random.default_rng(seed)
     k, d = int(rng.integers(2, 6)), int(rng.integers(2, 4))
-    n, fill = (400, 1500)[seed % 2], ("ball", "shell", "half")[seed % 3]
+    n = (400, 1500)[seed % 2]
+    fill: Literal["ball", "shell", "half"] = ("ball", "shell", "half")[seed % 3]
     made = make_ellipsoids(n=n, d=d, k=k, condition=10.0, fill=fill, random_state=seed)
     audit = AUDIT if audited else None
     run, seen = start(made.X, random_state=seed, audit=audit), []

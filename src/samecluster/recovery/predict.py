@@ -124,6 +124,8 @@ class Teaching:
 
     def play(self) -> Plan[None]:
         """Points and pairs of groups by turns, until little is expected to be wrong."""
+        if not self.model.knows_little:
+            self.write_all()  # what was known before a run that begins again stays known
         while self.expected_error > self.target or self.model.is_starting:
             items = self._next_items()
             if items:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from samecluster.recovery.audit import AuditReport
-from samecluster.recovery.remaining import remaining_questions
 from samecluster.recovery.result import How, Recovery
 from samecluster.sessions.progress import Progress
 from samecluster.sessions.session import Session
+from samecluster.workbench.facts import questions_left
 
 __all__ = ["MOST_GROUPS", "Summary", "how_counts"]
 
@@ -53,11 +53,7 @@ class Summary:
     @classmethod
     def of(cls, session: Session, version: int) -> Summary:
         state, recovery, progress = session.state, session.snapshot(), session.progress()
-        left = None
-        if not progress.ended:
-            budget = state.parameters.get("max_questions")
-            most = None if budget is None else budget - state.n_questions
-            left = remaining_questions(state.n_questions, most=most)
+        left = questions_left(session)
         return cls(
             version,
             state.n_events,

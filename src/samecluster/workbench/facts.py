@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 
 from samecluster.recovery.audit import AuditReport
-from samecluster.recovery.remaining import remaining_questions
+from samecluster.recovery.remaining import Remaining, remaining_questions
 from samecluster.recovery.result import How
 from samecluster.sessions.session import Session
 from samecluster.workbench.opening import Opened
 
-__all__ = ["by_how", "left_line", "session_facts", "status_lines"]
+__all__ = ["by_how", "left_line", "questions_left", "session_facts", "status_lines"]
 
 
 def session_facts(opened: Opened) -> dict[str, Any]:
@@ -66,18 +66,23 @@ def by_how(session: Session) -> dict[str, int]:
     return {how.name.lower(): known.count(how) for how in reversed(How)}
 
 
-def left_line(session: Session) -> str:
-    """What is left to ask, with 80 % confidence."""
+def questions_left(session: Session) -> Remaining | None:
+    """What is left to ask, an interval at 80 %; None if nothing is, or nothing can be said."""
     if session.progress().ended:
-        return ""
+        return None
     asked, declared = session.state.n_questions, session.state.parameters
     budget, audit = declared.get("max_questions"), declared.get("audit")
-    left = remaining_questions(
+    return remaining_questions(
         session.snapshot(),
         asked,
         most=None if budget is None else budget - asked,
         audit=None if audit is None else tuple(audit),
     )
+
+
+def left_line(session: Session) -> str:
+    """The same for people."""
+    left = questions_left(session)
     return "" if left is None else f"Left: {left} questions (80 % interval)."
 
 
