@@ -1,5 +1,7 @@
 """The three doors lead to the same place, and bad input is turned away at each of them."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from sklearn.base import clone
@@ -259,3 +261,77 @@ def test_verdict_objects_are_accepted_from_functions() -> None:
         random_state=0,
     )
     assert clustering_error(found.labels, [0, 0, 1]) == 0
+
+
+@pytest.mark.parametrize("method", [*METHODS, "predict"], ids=str)
+def test_known_groups_are_neither_asked_nor_counted(method) -> None:
+    """Every way to say that a group is not known; both doors; fewer questions than without."""
+    made = make_ellipsoids(200, 2, 3, random_state=0)
+    known: list[Any] = [None] * 200
+    names = ("x", "y ", 7)
+    known[0:50] = [names[label] for label in made.labels[0:50]]
+    known[50:53] = [np.nan, " ", -1]
+    asked = []
+
+    def oracle(i: int, j: int) -> bool:
+        asked.append((i, j))
+        return bool(made.labels[i] == made.labels[j])
+
+    common = {"n_clusters": 3, "margin": 1.0, "method": method, "random_state": 0}
+    found = recover(made.X, oracle, known=known, **common)
+    assert clustering_error(found.labels, made.labels) == 0
+    assert all(max(pair) >= 50 for pair in asked)
+    assert len(asked) == found.n_questions < recover(made.X, oracle, **common).n_questions
+    run = start(made.X, known=known, **common)
+    tell_all(run, made.labels)
+    assert (run.result.labels == found.labels).all()
+    assert run.n_questions == found.n_questions
+
+
+@pytest.mark.parametrize(
+    "known",
+    [
+        np.array([0.0, np.nan, 1.0, -1.0]),
+        np.array([0, -1, 1, -1]),
+        np.array(["a", "", "b", " "]),
+        ["a", None, 2, float("nan")],
+    ],
+    ids=str,
+)
+def test_known_groups_come_as_arrays_and_lists(known) -> None:
+    _says_that_rows_0_and_2_differ(known)
+
+
+@pytest.mark.parametrize("dtype", ["float", "Int64", "object", "category"])
+def test_known_groups_come_as_series(dtype) -> None:
+    pandas = pytest.importorskip("pandas")
+    _says_that_rows_0_and_2_differ(pandas.Series([0, None, 1, None], dtype=dtype))
+
+
+def _says_that_rows_0_and_2_differ(known) -> None:
+    run = start([[0.0], [1.0], [8.0], [9.0]], known=known, method="everything")
+    assert [str(answer) for answer in run.ledger] == ["2 and 0 different"]
+    assert run.n_questions == 0
+
+
+@pytest.mark.parametrize(
+    ("known", "message"),
+    [
+        (["a", "b"], r"known must have a group for each of the 3 rows.*got shape \(2,\)"),
+        ("abc", r"got shape \(\)"),
+        ([["a"], ["b"], ["c"]], r"got shape \(3, 1\)"),
+        (["a", ["b"], None], r"known must have a number or a text.*got \['b'\] in row 1"),
+    ],
+)
+def test_known_groups_that_make_no_sense_are_named(known, message) -> None:
+    with pytest.raises(InvalidInputError, match=message):
+        start(X2, known=known)
+    with pytest.raises(InvalidInputError, match="known has 1,001 groups; at most 1,000"):
+        start(np.arange(1001.0)[:, None], known=range(1001))
+
+
+def test_known_groups_that_answers_contradict_are_shown_with_them() -> None:
+    told = [samecluster.Answer(samecluster.Question(0, 1), Verdict.DIFFERENT)]
+    with pytest.raises(ContradictionError) as caught:
+        start(X2, known=["a", "a", None], answers=told)
+    assert [str(answer) for answer in caught.value.witness] == ["1 and 0 same", "0 and 1 different"]

@@ -15,11 +15,13 @@ from typing import Any, Literal
 
 import numpy as np
 
-from samecluster._typing import FloatArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.boundary import (
     checked_audit,
     checked_error_rate,
     checked_given,
+    checked_hint,
+    checked_known,
     checked_margin,
     checked_max_questions,
     checked_n_clusters,
@@ -86,6 +88,8 @@ def start(
     audit: tuple[float, float] | None = None,
     max_questions: int | None = None,
     answers: Iterable[Answer] = (),
+    known: Any = None,
+    hint: Any = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> RecoveryRun:
     """Begin a recovery whose questions you answer yourself.
@@ -107,6 +111,11 @@ def start(
         goes on later
     answers : answers given before, such as ``recovery.answers`` of another run on the same rows;
         they are not asked again, and certify begins with what follows from them
+    known : (n,) the group of each row where it is known already, as a number or a text; None, NaN,
+        "" or -1 where it is not. Becomes answers that are not asked and not counted: rows of a
+        group are the same, rows of different groups are different.
+    hint : like ``known``, for groups that may be wrong: they only say where to ask first. Wrong
+        ones cost questions, and no proof rests on them.
     random_state : seed; the same seed gives the same questions
 
     Examples
@@ -122,8 +131,15 @@ def start(
     300
     """
     points = validated(X)
-    asked = _Asked.checked(points, n_clusters, margin, method, audit, max_questions, random_state)
-    return asked.run(points, Ledger(checked_given(answers, len(points))))
+    asked = _Asked.checked(
+        points, n_clusters, margin, method, audit, max_questions, random_state, hint
+    )
+    return asked.run(points, Ledger(_given(known, answers, len(points))))
+
+
+def _given(known: Any, answers: Iterable[Any], n: int) -> tuple[Answer, ...]:
+    """All that is said before the first question."""
+    return (*checked_known(known, n), *checked_given(answers, n))
 
 
 @dataclass(frozen=True)
@@ -136,6 +152,7 @@ class _Asked:
     audit: tuple[float, float] | None
     max_questions: int | None
     rng: np.random.Generator
+    hints: IntArray | None
 
     @classmethod
     def checked(
@@ -147,6 +164,7 @@ class _Asked:
         audit: Any,
         max_questions: Any,
         random_state: Any,
+        hint: Any,
     ) -> _Asked:
         return cls(
             n_clusters=checked_n_clusters(n_clusters, len(points)),
@@ -155,6 +173,7 @@ class _Asked:
             audit=checked_audit(audit),
             max_questions=checked_max_questions(max_questions),
             rng=generator(random_state),
+            hints=checked_hint(hint, len(points)),
         )
 
     def run(
@@ -173,6 +192,7 @@ class _Asked:
             answers=tuple(ledger),
             exceptions=exceptions,
             confirmed=confirmed,
+            hints=self.hints,
         )
         left = None if self.max_questions is None else max(self.max_questions - n_spent, 0)
         return RecoveryRun(self.method, problem, ledger, self.audit, left)
@@ -188,6 +208,8 @@ def recover(
     audit: tuple[float, float] | None = None,
     max_questions: int | None = None,
     answers: Iterable[Answer] = (),
+    known: Any = None,
+    hint: Any = None,
     error_rate: float = 0.0,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
@@ -215,8 +237,10 @@ def recover(
     """
     points = validated(X)
     answering = as_oracle(oracle, points)
-    asked = _Asked.checked(points, n_clusters, margin, method, audit, max_questions, random_state)
-    given = tuple(checked_given(answers, len(points)))
+    asked = _Asked.checked(
+        points, n_clusters, margin, method, audit, max_questions, random_state, hint
+    )
+    given = _given(known, answers, len(points))
 
     def driven(run: RecoveryRun) -> Recovery:
         return drive_batches(

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import math
 import numbers
-from collections.abc import Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
+from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.questions.pair import Answer
+from samecluster.questions.known import groups_as_pairs
+from samecluster.questions.pair import Answer, Question
 
 __all__ = [
     "checked_audit",
     "checked_error_rate",
     "checked_given",
+    "checked_hint",
+    "checked_known",
     "checked_margin",
     "checked_max_questions",
     "checked_n_clusters",
@@ -30,6 +34,59 @@ def checked_given(answers: Iterable[Any], n: int) -> Iterator[Answer]:
         if max(answer.question.pair) >= n:
             raise InvalidInputError(f"{answer.question} is about a row that does not exist")
         yield answer
+
+
+def checked_known(known: Any, n: int) -> list[Answer]:
+    """Groups of rows that are known, as answers."""
+    if known is None:
+        return []
+    groups = _checked_groups(known, n, "known")
+    return [
+        Answer(Question(row, other), verdict)
+        for row, other, verdict in groups_as_pairs(groups, "known")
+    ]
+
+
+def checked_hint(hint: Any, n: int) -> IntArray | None:
+    """Groups that somebody believes in as numbers (n,), -1 where there is none."""
+    if hint is None:
+        return None
+    number_of: dict[Hashable, int] = {}
+    hints = np.full(n, -1, dtype=np.int64)
+    for row, group in _checked_groups(hint, n, "hint"):
+        hints[row] = number_of.setdefault(group, len(number_of))
+    return hints
+
+
+def _checked_groups(given: Any, n: int, parameter: str) -> list[tuple[int, Hashable]]:
+    """The rows that have a group, with it."""
+    # Among objects, as an array of text would turn NaN and numbers into text.
+    values = np.asarray(given, dtype=object)
+    if values.shape != (n,):
+        raise InvalidInputError(
+            f"{parameter} must have a group for each of the {n} rows, or None where it is not "
+            f"known; got shape {values.shape}"
+        )
+    groups: list[tuple[int, Hashable]] = []
+    for row, value in enumerate(values.tolist()):
+        group = value.strip() if isinstance(value, str) else value
+        if not isinstance(group, Hashable):
+            raise InvalidInputError(
+                f"{parameter} must have a number or a text in each row, got {value!r} in row {row}"
+            )
+        if not _is_unknown(group):
+            groups.append((row, group))
+    return groups
+
+
+def _is_unknown(group: Hashable) -> bool:
+    """None, NaN and its kin (which do not equal themselves), a blank text, or -1."""
+    if group is None or (isinstance(group, str) and not group):
+        return True
+    try:
+        return bool(group != group or group == -1)
+    except TypeError:  # pandas.NA says neither yes nor no
+        return True
 
 
 def checked_n_clusters(n_clusters: Any, n: int) -> int | None:

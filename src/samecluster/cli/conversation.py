@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from rich.console import Console
-from rich.text import Text
 
 from samecluster.cli.pair_view import print_pair
 from samecluster.cli.progress import progress_lines
+from samecluster.cli.talk import Talk
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result import How
 from samecluster.sessions.asking import SessionQuestion
@@ -19,7 +19,6 @@ __all__ = ["Conversation"]
 
 _VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
 _PROMPT = "Same group? y yes, n no, u unsure, b back, q quit: "
-_MOST_REMEDIES = 9
 
 
 class Conversation:
@@ -42,7 +41,7 @@ class Conversation:
         key: Callable[[], str | None],
     ) -> None:
         self._opened, self._session, self._console = opened, opened.session, console
-        self._columns, self._who, self._key = columns, who, key
+        self._columns, self._who, self._talk = columns, who, Talk(console, key)
         self._n_trouble = len(self._session.trouble)
 
     def hold(self) -> None:
@@ -59,63 +58,54 @@ class Conversation:
         """Put a question; False if the person quits."""
         self._console.print()
         for line in progress_lines(self._session):
-            self._say(line, "dim")
+            self._talk.say(line, "dim")
         print_pair(self._console, self._opened, question, self._columns)
         if question.before is not None:
-            self._say(f"You said: {question.before.value}.")
+            self._talk.say(f"You said: {question.before.value}.")
         while True:
-            key = self._read(_PROMPT)
+            key = self._talk.read(_PROMPT)
             if key is None or key == "q":
                 return False
             if key == "b":
                 if self._session.undo(self._who) is None:
-                    self._say("There is no answer of yours to take back.")
+                    self._talk.say("There is no answer of yours to take back.")
                     continue
                 self._n_trouble = len(self._session.trouble)
                 return True
             if key in _VERDICTS:
                 self._session.tell(question.id, _VERDICTS[key], self._who)
                 return self._look_at_trouble()
-            self._say("Press y, n, u, b or q.")
+            self._talk.say("Press y, n, u, b or q.")
 
     def _look_at_trouble(self) -> bool:
         """Show what has stopped fitting together, and offer remedies; False if the person quits."""
         trouble = self._session.trouble
-        before, self._n_trouble = self._n_trouble, len(trouble)
-        if len(trouble) <= before:
+        if len(trouble) <= self._n_trouble:
+            self._n_trouble = len(trouble)
             return True
-        newest = trouble[-1]
-        remedies = newest.remedies[:_MOST_REMEDIES]
-        self._say(f"Something does not fit: {newest.text}", "bold")
-        for number, remedy in enumerate(remedies, start=1):
-            self._say(f"  {number}  {remedy.text}: {self._session.preview(remedy)}")
-        self._say("  c  go on and decide later; `samecluster status` lists it")
-        allowed = [str(number) for number in range(1, len(remedies) + 1)]
-        key = self._read_one_of([*allowed, "c", "q"])
-        if key in allowed:
-            self._session.apply(remedies[int(key) - 1], self._who)
-            self._n_trouble = len(self._session.trouble)
-        return key is not None and key != "q"
+        goes_on = self._talk.offer_remedies(self._session, trouble[-1], self._who)
+        self._n_trouble = len(self._session.trouble)
+        return goes_on
 
     def _choose(self) -> bool:
         """Say why there is no question, and what can be done; False to stop."""
         session, known = self._session, self._session.snapshot()
         self._console.print()
-        self._say(f"{session.progress()}.", "bold")
+        self._talk.say(f"{session.progress()}.", "bold")
         for line in known.assumptions:
-            self._say(f"  {line}")
+            self._talk.say(f"  {line}")
         found = choices(known, session.state.parameters.get("max_questions"))
         if known.count(How.ASKED) == len(known.labels):
             session.finish(self._who)
             return False
-        self._say("What next?")
+        self._talk.say("What next?")
         for choice in found:
-            self._say(f"  {choice.key}  {choice.text}")
-        self._say("  b  take the last answer back")
-        key = self._read_one_of([*(choice.key for choice in found), "b", "q"])
+            self._talk.say(f"  {choice.key}  {choice.text}")
+        self._talk.say("  b  take the last answer back")
+        key = self._talk.read_one_of([*(choice.key for choice in found), "b", "q"])
         if key == "b":
             if session.undo(self._who) is None:
-                self._say("There is no answer of yours to take back.")
+                self._talk.say("There is no answer of yours to take back.")
             return True
         chosen = next((choice for choice in found if choice.key == key), None)
         if chosen is None:
@@ -125,20 +115,3 @@ class Conversation:
             return False
         session.set_parameters(who=self._who, **chosen.parameters)
         return True
-
-    def _read_one_of(self, allowed: Sequence[str]) -> str | None:
-        while True:
-            key = self._read(f"{', '.join(allowed)}: ")
-            if key is None or key in allowed:
-                return key
-            self._say(f"Press one of {', '.join(allowed)}.")
-
-    def _read(self, prompt: str) -> str | None:
-        self._console.print(Text(prompt), end="")
-        key = self._key()
-        # On a terminal the key is not echoed; in a log of a pipe it would be missing as well.
-        self._console.print(Text(key or ""))
-        return key
-
-    def _say(self, line: str, style: str = "") -> None:
-        self._console.print(Text(line, style=style), soft_wrap=False)

@@ -22,6 +22,7 @@ _MOST_COLUMNS = 40
 _NOT_LOOKED_AT = (
     "session",
     "who",
+    "labels_as",
     "pairs",
     "margin",
     "clusters",

@@ -15,14 +15,15 @@ if TYPE_CHECKING:
 
     from samecluster.workbench.opening import Opened
 
-__all__ = ["label"]
+__all__ = ["INTERRUPTED", "Show", "label"]
 
 Show = Annotated[
     list[str] | None,
     typer.Option("--show", help="Columns to show of each item: a,b,c or several times."),
 ]
 
-_INTERRUPTED = 130
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
 
 
 @takes_request("truth")
@@ -45,7 +46,7 @@ def label(request: Request, show: Show = None) -> None:
     except KeyboardInterrupt:
         console.print()
         console.print(f"Stopped. All answers are kept; go on with: {_again(request)}", markup=False)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
 
 
 def _label(console: Console, request: Request, show: list[str] | None) -> None:

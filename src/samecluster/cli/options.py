@@ -85,6 +85,14 @@ _KNOWN: dict[str, Any] = {
         str | None,
         typer.Option("--labels", help="The column with groups known already, else blank."),
     ],
+    "labels_as": Annotated[
+        str | None,
+        typer.Option(
+            "--labels-as",
+            help="'known': they are answers, unless said otherwise; 'hint': they may be wrong, and "
+            "only guide the questions.",
+        ),
+    ],
     "pairs": Annotated[
         Path | None,
         typer.Option("--pairs", help="A file with known pairs: id, id, same or different."),

@@ -11,6 +11,7 @@ from typing import Annotated
 
 import typer
 
+from samecluster.cli.label import INTERRUPTED, Show
 from samecluster.cli.options import Json
 
 __all__ = ["COMMANDS"]
@@ -214,11 +215,91 @@ def update(
     session_work.update(session, data, confirm, dry_run, who, vectors, json)
 
 
+def doubt(
+    session: SessionFile,
+    item: Annotated[str, typer.Argument(help="The item, as `samecluster history` names it.")],
+    show: Show = None,
+    who: Who = None,
+    data: DataFile = None,
+    vectors: Vectors = None,
+) -> None:
+    """Say that the label of an item is wrong: it is asked against members that were asked about.
+
+    Its own cluster comes first, and "same" ends it. Before each question it says what an answer
+    would do to labels. If answers then do not fit together, the remedies are listed, each with its
+    effect; choose one by its number, or decide later.
+
+    Keys y, n, u and q, as in `samecluster label`; also from a pipe. Exit code 0 whatever the
+    answers are, 2 if there is no such item.
+
+    Example: samecluster doubt shells.csv.samecluster c17 --show length,width
+    """
+    from samecluster.cli import disagreement
+
+    place = disagreement.Place(session, data, vectors, who, show)
+    _interruptible(lambda: disagreement.doubt(place, item))
+
+
+def merge(
+    session: SessionFile,
+    a: Annotated[int, typer.Argument(help="The number of a cluster.")],
+    b: Annotated[int, typer.Argument(help="The number of another.")],
+    show: Show = None,
+    who: Who = None,
+    data: DataFile = None,
+    vectors: Vectors = None,
+) -> None:
+    """Say that two clusters are one: one question about a member of each decides it.
+
+    Before the question it says what an answer would do to labels; what then does not fit together
+    is shown with remedies, as by `samecluster doubt`. The lower number stays.
+
+    Example: samecluster merge shells.csv.samecluster 0 2
+    """
+    from samecluster.cli import disagreement
+
+    place = disagreement.Place(session, data, vectors, who, show)
+    _interruptible(lambda: disagreement.merge(place, a, b))
+
+
+def split(
+    session: SessionFile,
+    cluster: Annotated[int, typer.Argument(help="The number of the cluster.")],
+    items: Annotated[list[str], typer.Argument(help="The items that do not belong to it.")],
+    show: Show = None,
+    who: Who = None,
+    data: DataFile = None,
+    vectors: Vectors = None,
+) -> None:
+    """Say that items do not belong to their cluster: each is asked against the cluster's anchor.
+
+    Before each question it says what an answer would do to labels; what then does not fit together
+    is shown with remedies, as by `samecluster doubt`.
+
+    Example: samecluster split shells.csv.samecluster 0 c17 c20
+    """
+    from samecluster.cli import disagreement
+
+    place = disagreement.Place(session, data, vectors, who, show)
+    _interruptible(lambda: disagreement.split(place, cluster, items))
+
+
+def _interruptible(conversation: Callable[[], None]) -> None:
+    try:
+        conversation()
+    except KeyboardInterrupt:
+        typer.echo("\nStopped. All answers are kept.")
+        raise typer.Exit(INTERRUPTED) from None
+
+
 COMMANDS: dict[str, Callable[..., None]] = {
     "status": status,
     "history": history,
     "undo": undo,
     "name": name,
+    "doubt": doubt,
+    "merge": merge,
+    "split": split,
     "export": export,
     "report": report,
     "doctor": doctor,

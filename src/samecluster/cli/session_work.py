@@ -29,6 +29,7 @@ __all__ = [
     "export",
     "import_answers",
     "name_cluster",
+    "opened_session",
     "print_history",
     "print_status",
     "report",
@@ -40,7 +41,7 @@ _MOST_LISTED = 10
 
 
 def print_status(session: Path, data: str | None, vectors: Path | None, json: bool) -> None:
-    with _opened(session, data, vectors, read_only=True) as opened:
+    with opened_session(session, data, vectors, read_only=True) as opened:
         if json:
             _print_json(session_facts(opened))
         else:
@@ -65,7 +66,7 @@ def print_history(session: Path, last: int | None, json: bool) -> None:
 def undo(
     session: Path, event: int | None, who: str | None, data: str | None, vectors: Path | None
 ) -> None:
-    with _opened(session, data, vectors) as opened:
+    with opened_session(session, data, vectors) as opened:
         before = opened.session.progress()
         if event is not None:
             opened.session.retract(event, who=who)
@@ -84,7 +85,7 @@ def name_cluster(
 ) -> None:
     if not text.strip() or not text.isprintable():
         raise InvalidInputError(f"a name must be printable text, got {text!r}")
-    with _opened(session, data, vectors) as opened:
+    with opened_session(session, data, vectors) as opened:
         opened.session.name(cluster, text.strip(), who)
         _print(f"Cluster {cluster} is now {text.strip()!r}.")
 
@@ -98,7 +99,7 @@ def export(
     data: str | None,
     vectors: Path | None,
 ) -> None:
-    with _opened(session, data, vectors, read_only=True) as opened:
+    with opened_session(session, data, vectors, read_only=True) as opened:
         check_outputs(opened, out, prefix, proof)
         write_labels(opened, out, prefix=prefix, raw=raw)
         told = [f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}."]
@@ -111,7 +112,7 @@ def export(
 def report(
     session: Path, out: Path, include_items: bool, data: str | None, vectors: Path | None
 ) -> None:
-    with _opened(session, data, vectors, read_only=True) as opened:
+    with opened_session(session, data, vectors, read_only=True) as opened:
         write_session_report(opened, out, include_items=include_items)
     _print(f"The report is in {out}. Its picture shows where points lie.")
 
@@ -155,7 +156,7 @@ def import_answers(
     vectors: Path | None,
     json: bool,
 ) -> None:
-    with _opened(session, data, vectors) as opened:
+    with opened_session(session, data, vectors) as opened:
         keys = opened.session.state.items.keys
         n_elsewhere = 0
         if _is_session(source):
@@ -220,9 +221,10 @@ def update(
         _print(*told)
 
 
-def _opened(
+def opened_session(
     session: Path, data: str | None, vectors: Path | None, *, read_only: bool = False
 ) -> Opened:
+    """A session that exists, with the data that was named or is beside it."""
     path = _session_file(session)
     request = Request(data=data or data_beside(path), vectors=vectors)
     return reopen(path, request, read_only=read_only)

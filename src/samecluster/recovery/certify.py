@@ -119,7 +119,8 @@ class Asking:
         self.place_in_sample = np.full(len(problem.X), -1, dtype=np.int64)
         self.place_in_sample[self.sample] = np.arange(len(self.sample))
         self.points = unit_scaled(problem.X[self.sample])
-        self.guide = Guide(self.points, problem.n_clusters, seed)
+        hints = None if problem.hints is None else problem.hints[self.sample]
+        self.guide = Guide(self.points, problem.n_clusters, seed, hints)
         self.guide.refit(*self._sample_view())
         self.refined = False
         self.thinking = None

@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster.recovery.hints import hinted_components
 from samecluster.recovery.mixture import components
 
 __all__ = ["UNBORN", "Guide"]
@@ -26,12 +27,16 @@ class Guide:
     """Groups of the sample ``points`` (m, d): numbers of clusters, or UNBORN and up.
 
     ``labels`` (m,) and ``outside`` (m, k) are views of what is known about the sample; the guide
-    reads them and never writes. ``components`` (m,) is the mixture as it was at first.
+    reads them and never writes. ``components`` (m,) is the mixture as it was at first, or the
+    groups of ``hints`` (m,) where there are any.
     """
 
-    def __init__(self, points: FloatArray, n_clusters: int | None, seed: int) -> None:
+    def __init__(
+        self, points: FloatArray, n_clusters: int | None, seed: int, hints: IntArray | None = None
+    ) -> None:
         self.points = points
-        self.components = components(points, n_clusters, seed)
+        hinted = None if hints is None else hinted_components(points, hints)
+        self.components = components(points, n_clusters, seed) if hinted is None else hinted
         self.groups: IntArray = UNBORN + self.components
         self._shapes: dict[int, tuple[FloatArray, FloatArray, float]] = {}
         self._known = 0

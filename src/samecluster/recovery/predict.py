@@ -17,6 +17,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.groups import Groups
+from samecluster.recovery.hints import one_of_each_hint
 from samecluster.recovery.placing import MAX_COMPARATORS, Placing
 from samecluster.recovery.predictor import Predictor
 from samecluster.recovery.problem import BudgetSpent, Labelling, Problem
@@ -71,11 +72,13 @@ class Teaching:
         self.labelling = labelling
         self.target, self.batch = expected_error, batch
         asked = {item for answer in problem.answers for item in answer.question.pair}
-        self.model = Predictor(problem.X, problem.rng, include=sorted(asked))
+        first = [] if problem.hints is None else one_of_each_hint(problem.X, problem.hints)
+        self.model = Predictor(problem.X, problem.rng, include=sorted(asked.union(first)))
         self.placing = _PlacingByModel(problem.n_clusters, self.model)
         self.exceptions = problem.exceptions
         self.aside: set[int] = set(problem.exceptions)
         self._begin_with(problem.answers)
+        self._first = self._unmet(first, problem.hints)
 
     def _begin_with(self, answers: Sequence[Answer]) -> None:
         """Take in answers that were given before: groups first, then what is different."""
@@ -107,6 +110,13 @@ class Teaching:
         if self.placing.founds_another(item, outside):
             self.placing.found(item)
 
+    def _unmet(self, first: list[int], hints: IntArray | None) -> list[int]:
+        """Those of the first items whose hint group has no known member yet."""
+        if hints is None:
+            return []
+        met = set(hints[list(self.model.known)].tolist()) if self.model.known else set()
+        return [item for item in first if int(hints[item]) not in met]
+
     @property
     def expected_error(self) -> float:
         """The share of labels that the model expects to be wrong."""
@@ -132,7 +142,8 @@ class Teaching:
                 return
 
     def _next_items(self) -> list[int]:
-        chosen: list[int] = []
+        chosen = [item for item in self._first if item not in self.aside][: self.batch]
+        self._first = [item for item in self._first if item not in chosen]
         while len(chosen) < self.batch:
             item = self.model.next_item(skip={*self.aside, *chosen})
             if item is None:

@@ -30,7 +30,8 @@ class Problem:
     method asks them again. Answers about ``exceptions`` do not count against the margin.
     ``confirmed`` is None if answers are trusted; otherwise those questions were put again, and a
     margin that others refute is not given up before they are, too. With a ``survey`` X is a
-    sample of the data that was surveyed, in random order.
+    sample of the data that was surveyed, in random order. ``hints`` (n,) are groups that somebody
+    believes in, -1 where there is none; they only choose questions.
     """
 
     X: FloatArray
@@ -42,6 +43,7 @@ class Problem:
     exceptions: frozenset[int] = frozenset()
     confirmed: frozenset[Question] | None = None
     survey: Survey | None = None
+    hints: IntArray | None = None
 
     def known_n_clusters(self, method: str) -> int:
         """The number of clusters, for methods that cannot do without."""

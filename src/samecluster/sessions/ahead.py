@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from samecluster._typing import FloatArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.sessions.engine import Engine
 from samecluster.sessions.state import State
 
@@ -18,8 +18,8 @@ __all__ = ["Ahead"]
 class Ahead:
     """The second run, begun anew when there is news."""
 
-    def __init__(self, X: FloatArray) -> None:
-        self._X = X
+    def __init__(self, X: FloatArray, hints: IntArray | None) -> None:
+        self._X, self._hints = X, hints
         self._made_for: tuple[int, frozenset[str]] | None = None
         self._pairs: list[tuple[str, str]] = []
 
@@ -31,7 +31,7 @@ class Ahead:
         return self._pairs
 
     def _asked(self, state: State, looked_at: frozenset[str]) -> list[tuple[str, str]]:
-        engine = Engine(self._X, state.items, passing_over=looked_at)
+        engine = Engine(self._X, state.items, hints=self._hints, passing_over=looked_at)
         engine.follow(state)
         if engine.run.labelling.audit is not None:
             # An audit would have to begin anew after an answer that it did not ask for.

@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import Any
 
-from samecluster._typing import FloatArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import ProtocolError
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result import Recovery
@@ -39,11 +39,17 @@ class Dialogue:
     """A state, the run that follows it, and the store behind both."""
 
     def __init__(
-        self, store: Store, state: State, X: FloatArray, clock: Callable[[], datetime]
+        self,
+        store: Store,
+        state: State,
+        X: FloatArray,
+        hints: IntArray | None,
+        clock: Callable[[], datetime],
     ) -> None:
-        self._store, self._state, self._X, self._clock = store, state, X, clock
-        self._engine = Engine(X, state.items)
-        self._ahead = Ahead(X)
+        self._store, self._state, self._clock = store, state, clock
+        self._X, self._hints = X, hints
+        self._engine = Engine(X, state.items, hints=hints)
+        self._ahead = Ahead(X, hints)
         # What was put to people for the plan's sake: it may have gone on without the answer.
         self._put: set[Pair] = set()
         self._leases = Leases()
@@ -222,7 +228,7 @@ class Dialogue:
         state = self._state.copy()
         for draft in drafts:
             state.apply(replace(checked_event(draft), sequence=state.n_events + 1))
-        engine = Engine(self._X, state.items)
+        engine = Engine(self._X, state.items, hints=self._hints)
         engine.follow(state)
         return state, engine
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
-from samecluster._typing import FloatArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.api import METHODS, RecoveryRun, start
 from samecluster.errors import (
     ContradictionError,
@@ -37,11 +37,19 @@ class Engine:
     """The run of a state.
 
     ``refuted`` is why weaker assumptions than the declared ones are in use, or None. With
-    ``passing_over`` it goes on as if nobody could say where these items belong.
+    ``passing_over`` it goes on as if nobody could say where these items belong. ``hints`` (n,) are
+    those of `samecluster.start`.
     """
 
-    def __init__(self, X: FloatArray, items: Items, *, passing_over: Iterable[str] = ()) -> None:
-        self._X, self._items = X, items
+    def __init__(
+        self,
+        X: FloatArray,
+        items: Items,
+        *,
+        hints: IntArray | None = None,
+        passing_over: Iterable[str] = (),
+    ) -> None:
+        self._X, self._items, self._hints = X, items, hints
         self._passed_over = {items.row_of[key] for key in passing_over}
         self._epoch = -1
         self._told: list[Fact] = []
@@ -144,7 +152,11 @@ class Engine:
         while True:
             try:
                 self._run = start(
-                    self._X, answers=answers, random_state=self._seed, **self._parameters
+                    self._X,
+                    answers=answers,
+                    hint=self._hints,
+                    random_state=self._seed,
+                    **self._parameters,
                 )
                 self._pass_over_silent()
                 return

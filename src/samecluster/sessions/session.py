@@ -12,7 +12,8 @@ from datetime import UTC, datetime
 from types import TracebackType
 from typing import Any
 
-from samecluster._typing import FloatArray
+from samecluster._typing import FloatArray, IntArray
+from samecluster.boundary import checked_hint
 from samecluster.errors import (
     AnswerError,
     DataMismatchError,
@@ -75,6 +76,7 @@ class Session(Dialogue):
         preparation: Mapping[str, Any] | None = None,
         parameters: Mapping[str, Any] | None = None,
         contents: Sequence[str] | None = None,
+        hints: Any = None,
         who: str | None = None,
         clock: Callable[[], datetime] = _utc_now,
         seed: int | None = None,
@@ -92,6 +94,8 @@ class Session(Dialogue):
             number of people that each question is put to
         contents : a text for each row that changes if and only if the row does, where the rows of X
             may differ in the last digits from one machine to the other
+        hints : (n,) groups that only say where to ask first, as ``hint`` of `samecluster.start`.
+            They belong to the data and are not stored: pass them again to `open`.
         who, clock : who begins, and a function that tells the time
         seed : the same seed gives the same questions
         """
@@ -105,7 +109,7 @@ class Session(Dialogue):
             "parameters": checked_parameters(parameters or {}),
             "seed": secrets.randbits(31) if seed is None else seed,
         }
-        session = cls(store, State(), X, clock)
+        session = cls(store, State(), X, checked_hint(hints, len(X)), clock)
         _, engine = session._imagine(session._draft("opened", who, body))
         session._append("opened", who, body)
         session._engine = engine
@@ -119,6 +123,7 @@ class Session(Dialogue):
         X: Any,
         *,
         contents: Sequence[str] | None = None,
+        hints: Any = None,
         update: bool = False,
         who: str | None = None,
         clock: Callable[[], datetime] = _utc_now,
@@ -131,11 +136,11 @@ class Session(Dialogue):
         if not state.n_events:
             raise SessionNotFoundError("the store holds no session; create one first")
         X = validated(X)
-        session = cls(store, state, X, clock)
+        session = cls(store, state, X, checked_hint(hints, len(X)), clock)
         items = Items.of(keys, X, contents)
         changes = state.items.changes(items)
         if changes and update:
-            session._take_rows(items, X, changes, {}, who)
+            session._take_rows(items, X, session._hints, changes, {}, who)
         elif changes:
             raise DataMismatchError(
                 f"the session is about other data ({changes}); to go on with these rows, run "
@@ -195,6 +200,7 @@ class Session(Dialogue):
         X: Any,
         *,
         contents: Sequence[str] | None = None,
+        hints: Any = None,
         who: str | None = None,
     ) -> Changes:
         """Go on with other rows. All answers are kept.
@@ -206,7 +212,8 @@ class Session(Dialogue):
         items = Items.of(keys, X, contents)
         changes = self._state.items.changes(items)
         if changes:
-            self._take_rows(items, X, changes, self._new_numbers(), who)
+            hinted = checked_hint(hints, len(X))
+            self._take_rows(items, X, hinted, changes, self._new_numbers(), who)
         return changes
 
     def confirm(self, keys: Iterable[str], who: str | None = None) -> None:
@@ -229,6 +236,8 @@ class Session(Dialogue):
         None if this person was asked about all their asked members.
         """
         self._anchor(a), self._anchor(b)
+        if a == b:
+            raise InvalidInputError(f"two different clusters are needed, got {a} twice")
         pair = between(a, b, self.snapshot(), self._state, who)
         return None if pair is None else self._want(pair, who)
 
@@ -254,13 +263,15 @@ class Session(Dialogue):
         """What a remedy would do to the labels. Takes as long as a resume."""
         return self._effect(*(self._draft(kind, None, body) for kind, body in remedy.events))
 
-    def preview_answer(self, question_id: str, verdict: Verdict | str) -> Effect:
+    def preview_answer(
+        self, question_id: str, verdict: Verdict | str, who: str | None = None
+    ) -> Effect:
         """What an answer would do to the labels."""
         pair, verdict = pair_from(question_id, self._state.items), checked_verdict(verdict)
         if verdict is Verdict.UNSURE:
             return Effect(0, 0, 0)
         body = {"items": pair, "verdict": verdict.value, "role": self._role(pair)}
-        return self._effect(self._draft("answered", None, body))
+        return self._effect(self._draft("answered", who, body))
 
     def apply(self, remedy: Remedy, who: str | None = None) -> None:
         """Choose a remedy."""
@@ -305,21 +316,23 @@ class Session(Dialogue):
         self,
         items: Items,
         X: FloatArray,
+        hints: IntArray | None,
         changes: Changes,
         numbers: Mapping[str, int],
         who: str | None,
     ) -> None:
         numbers = {**numbers, **re_anchored(self._state, changes)}
         draft = self._draft("updated", who, items.body(), numbers)
-        before, self._X = self._X, X
+        before = self._X, self._hints
+        self._X, self._hints = X, hints
         try:
             _, engine = self._imagine(draft)
             self._commit(draft)
         except Exception:
-            self._X = before
+            self._X, self._hints = before
             raise
         self._engine, self._seen, self._wanted = engine, None, {}
-        self._ahead = Ahead(X)
+        self._ahead = Ahead(X, hints)
 
     def _ended(self) -> str:
         budget = self._state.parameters.get("max_questions")

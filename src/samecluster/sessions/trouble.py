@@ -70,12 +70,17 @@ class Effect:
         )
 
     def __str__(self) -> str:
-        told = [
-            f"{self.undecided:,} labels become undecided" if self.undecided else "",
-            f"{self.decided:,} labels become known" if self.decided else "",
-            f"{self.changed:,} change" if self.changed else "",
+        counts = [
+            (self.undecided, "become undecided", "becomes undecided"),
+            (self.decided, "become known", "becomes known"),
+            (self.changed, "change", "changes"),
         ]
-        return ", ".join(part for part in told if part) or "no label changes"
+        told = [(count, one if count == 1 else many) for count, many, one in counts if count]
+        if not told:
+            return "no label changes"
+        noun = "label" if told[0][0] == 1 else "labels"
+        first, *others = (f"{count:,} {verb}" for count, verb in told)
+        return ", ".join([first.replace(" ", f" {noun} ", 1), *others])
 
 
 def trouble_in(state: State, engine: Engine) -> list[Trouble]:

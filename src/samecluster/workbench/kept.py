@@ -41,13 +41,15 @@ class Kept:
     """The preparation of a session, and what makes the same of the same file again.
 
     ``columns`` are those that tell what an item is: all that were there when the session began but
-    for truth, labels and ignored ones. A column that is added later changes no item.
+    for truth, labels and ignored ones. A column that is added later changes no item. With
+    ``labels_as`` "hint" the column of labels only guides the questions.
     """
 
     preparation: Preparation
     wanted: Wanted
     columns: tuple[str, ...]
     reading: Mapping[str, Any]
+    labels_as: str = "known"
 
     @staticmethod
     def reading_of(request: Request) -> dict[str, Any]:
@@ -62,6 +64,7 @@ class Kept:
             "wanted": asdict(self.wanted),
             "columns": list(self.columns),
             "reading": dict(self.reading),
+            "labels_as": self.labels_as,
         }
 
     @classmethod
@@ -82,7 +85,13 @@ class Kept:
             Wanted(**wanted),
             tuple(stored["columns"]),
             stored["reading"],
+            stored.get("labels_as", "known"),
         )
+
+    @property
+    def hint_column(self) -> str | None:
+        """The column whose labels only guide the questions."""
+        return self.wanted.labels if self.labels_as == "hint" else None
 
     def reading_for(self, request: Request) -> dict[str, Any]:
         """How to read the data now: as the user says, else as when the session began."""
@@ -110,6 +119,8 @@ class Kept:
                     f"{option}: column {column!r} is a feature of this session, and features stay; "
                     "begin another with --session FILE"
                 )
+        if request.checked_labels_as() == "hint" and request.labels not in (None, self.hint_column):
+            raise _fixed("--labels-as hint", request.labels, self.hint_column)
         if request.image_size not in (None, self.reading.get("image_size") or request.image_size):
             raise _fixed("--image-size", request.image_size, self.reading.get("image_size"))
 

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import TypeAlias
 
 from samecluster._typing import IntArray
-from samecluster.errors import InvalidInputError
+from samecluster.questions.known import groups_as_pairs
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.facts import pair_of
 from samecluster.sessions.session import Session
@@ -17,17 +16,28 @@ from samecluster.tables import Asked, Table
 from samecluster.tables.known import read_labels, read_pairs
 from samecluster.workbench.request import Request
 
-__all__ = ["Statement", "answers_of", "import_known", "labels_as_answers", "pairs_as_answers"]
+__all__ = [
+    "Statement",
+    "answers_of",
+    "import_known",
+    "labels_as_answers",
+    "labels_as_hints",
+    "pairs_as_answers",
+]
 
 Statement: TypeAlias = tuple[str, str, Verdict]
 
-_MOST_GROUPS = 1_000
 
+def import_known(
+    session: Session, table: Table, rows: IntArray, request: Request, hint_column: str | None
+) -> int:
+    """Take in the labels and pairs that a request names, once; how many answers were new.
 
-def import_known(session: Session, table: Table, rows: IntArray, request: Request) -> int:
-    """Take in the labels and pairs that a request names, once; how many answers were new."""
+    Labels in the column of hints are answers only if the request says so.
+    """
     taken = 0
-    if request.labels is not None:
+    is_hint = request.labels == hint_column and request.labels_as != "known"
+    if request.labels is not None and not is_hint:
         answers = labels_as_answers(table, rows, request.labels, session.state.items.keys)
         taken += import_new(session, answers, f"labels in column {request.labels}", request.who)
     if request.pairs is not None:
@@ -49,26 +59,21 @@ def import_new(session: Session, answers: Iterable[Statement], source: str, who:
     return len(new)
 
 
+def labels_as_hints(table: Table, rows: IntArray, column: str | None) -> list[str | None] | None:
+    """The label of each item, or None; None for all if there is no such column."""
+    if column is None or column not in table.names:
+        return None
+    label_of = dict(read_labels(table, column))
+    return [label_of.get(row) for row in rows.tolist()]
+
+
 def labels_as_answers(
     table: Table, rows: IntArray, column: str, keys: Sequence[str]
 ) -> list[Statement]:
-    """Each item is the same as the first of its group; the first ones are all different."""
+    """What the labels in a column say about pairs of items."""
     key_of = dict(zip(rows.tolist(), keys, strict=True))
-    first: dict[str, str] = {}
-    answers: list[Statement] = []
-    for row, label in read_labels(table, column):
-        key = key_of.get(row)
-        if key is None:
-            continue
-        if label in first:
-            answers.append((key, first[label], Verdict.SAME))
-        first.setdefault(label, key)
-    if len(first) > _MOST_GROUPS:
-        raise InvalidInputError(
-            f"{table.source}: column {column!r} has {len(first):,} groups; at most "
-            f"{_MOST_GROUPS:,} can be taken as known"
-        )
-    return answers + [(b, a, Verdict.DIFFERENT) for a, b in combinations(first.values(), 2)]
+    group_of = [(key_of[row], label) for row, label in read_labels(table, column) if row in key_of]
+    return groups_as_pairs(group_of, f"{table.source}: column {column!r}")
 
 
 def pairs_as_answers(path: Path, keys: Sequence[str], asked: Asked | None) -> list[Statement]:

@@ -28,7 +28,7 @@ from samecluster.tables.choosing import Choice, choose
 from samecluster.tables.inspection import Inspection, inspect_choice
 from samecluster.tables.loading import Loaded
 from samecluster.workbench.kept import Kept
-from samecluster.workbench.known import import_known
+from samecluster.workbench.known import import_known, labels_as_hints
 from samecluster.workbench.request import Request
 
 __all__ = ["Opened", "Prepared", "data_beside", "open_session", "reopen", "session_path"]
@@ -56,6 +56,10 @@ class Prepared:
     def inspection(self) -> Inspection:
         """How the data is read and used, to be shown before the first question."""
         return inspect_choice(self.choice or choose(self.table, self.kept.wanted))
+
+    def hints(self) -> list[str | None] | None:
+        """The labels that only guide the questions, as the data has them now."""
+        return labels_as_hints(self.table, self.rows, self.kept.hint_column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,9 +201,10 @@ def _begin(store: SqliteStore, prepared: Prepared, request: Request, path: Path)
         preparation=prepared.kept.to_json(),
         parameters=request.declared(),
         contents=prepared.contents,
+        hints=prepared.hints(),
         who=request.who,
     )
-    import_known(session, prepared.table, prepared.rows, request)
+    import_known(session, prepared.table, prepared.rows, request, prepared.kept.hint_column)
     return Opened(session, prepared, path, is_new=True)
 
 
@@ -214,7 +219,7 @@ def _go_on(store: SqliteStore, first: Event, request: Request, path: Path) -> Op
     }
     if changes:
         session.set_parameters(who=request.who, **changes)
-    import_known(session, prepared.table, prepared.rows, request)
+    import_known(session, prepared.table, prepared.rows, request, prepared.kept.hint_column)
     return Opened(session, prepared, path, is_new=False)
 
 
@@ -227,6 +232,7 @@ def _opened(
             prepared.keys,
             prepared.X,
             contents=prepared.contents,
+            hints=prepared.hints(),
             update=update,
             who=request.who,
         )
@@ -247,6 +253,7 @@ def _newly_prepared(request: Request) -> Prepared:
         wanted,
         tuple(name for name in names if name not in kept_back),
         Kept.reading_of(request),
+        request.checked_labels_as() or "known",
     )
     return replace(_prepared(loaded, kept), choice=choice)
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samecluster.errors import InvalidInputError
 from samecluster.workbench.declared import declared_parameters
 
 if TYPE_CHECKING:
@@ -42,6 +43,7 @@ class Request:
     reduce: int | None = None
     drop_missing: bool = False
     labels: str | None = None
+    labels_as: str | None = None
     pairs: Path | None = None
     truth: str | None = None
     margin: str | None = None
@@ -97,6 +99,16 @@ class Request:
             reduce=self.reduce,
             drop_missing=self.drop_missing,
         )
+
+    def checked_labels_as(self) -> str | None:
+        """What the column of labels is for, if the user says so."""
+        if self.labels_as not in (None, "known", "hint"):
+            raise InvalidInputError(
+                f"--labels-as must be 'known' or 'hint', got {self.labels_as!r}"
+            )
+        if self.labels_as is not None and self.labels is None:
+            raise InvalidInputError("--labels-as needs the column of the labels: --labels COLUMN")
+        return self.labels_as
 
     def declared(self) -> dict[str, Any]:
         """The parameters of a session that were given."""

@@ -1,0 +1,40 @@
+"""Groups that are known before anybody is asked, as statements about pairs."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from itertools import combinations
+from typing import TypeVar
+
+from samecluster.errors import InvalidInputError
+from samecluster.questions.pair import Verdict
+
+__all__ = ["groups_as_pairs"]
+
+Item = TypeVar("Item")
+
+_MOST_GROUPS = 1_000  # as every two of them make a pair
+
+
+def groups_as_pairs(
+    group_of: Iterable[tuple[Item, Hashable]], source: str
+) -> list[tuple[Item, Item, Verdict]]:
+    """Each item is the same as the first of its group; the first ones are all different.
+
+    ``source`` says where the groups come from, for the error if there are too many.
+
+    >>> [(i, j, verdict.value) for i, j, verdict in groups_as_pairs([(4, "a"), (5, "b")], "known")]
+    [(5, 4, 'different')]
+    """
+    first: dict[Hashable, Item] = {}
+    pairs: list[tuple[Item, Item, Verdict]] = []
+    for item, group in group_of:
+        if group in first:
+            pairs.append((item, first[group], Verdict.SAME))
+        else:
+            first[group] = item
+    if len(first) > _MOST_GROUPS:
+        raise InvalidInputError(
+            f"{source} has {len(first):,} groups; at most {_MOST_GROUPS:,} can be taken as known"
+        )
+    return pairs + [(b, a, Verdict.DIFFERENT) for a, b in combinations(first.values(), 2)]
