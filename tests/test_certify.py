@@ -152,16 +152,15 @@ def test_a_batch_goes_on_where_nobody_can_say_where_points_belong() -> None:
         assert clustering_error(found.labels[told], made.labels[told]) == 0
 
 
-def test_fewer_clusters_than_declared_are_a_refutation() -> None:
+def test_fewer_clusters_than_declared_are_looked_into() -> None:
     """A ring around a disc: no margin holds, and the answers that are asked do not show it."""
     rng = np.random.default_rng(0)
     angle = rng.uniform(0, 2 * np.pi, size=300)
     ring = np.stack([np.cos(angle), np.sin(angle)], axis=1)
     X = np.concatenate([0.1 * rng.normal(size=(300, 2)), ring])
     oracle = LabelOracle(np.repeat([0, 1], 300))
-    with pytest.raises(RefutedError, match="in 1 clusters, fewer than were declared") as refuted:
+    with pytest.raises(RefutedError, match="would have to be in cluster 0, but answers say"):
         recover(X, oracle, margin=0.5, n_clusters=2, method=PLAIN, random_state=0)
-    assert refuted.value.too_few == 1
     found = recover(X, oracle, n_clusters=2, random_state=0)
     assert len(np.unique(found.labels)) == 2
 

@@ -365,7 +365,7 @@ def test_an_update_needs_the_new_rows_only() -> None:
     """As on the command line: the old file is gone when the new one is there."""
     live, later = new_session(), new_session()
     for session in (live, later):
-        answer(session, 20)
+        answer(session, 15)
     keys, X = keys_of(90)[5:], MADE.X[5:]
     live.update(keys, X)
     later = Session.open(later._store, keys, X, update=True, clock=Clock())
@@ -408,7 +408,7 @@ def test_numbers_do_not_depend_on_when_somebody_looks() -> None:
 
 def test_numbers_and_names_survive_undo_resume_and_update() -> None:
     session = new_session()
-    answer(session, 20)
+    answer(session, 17)
     numbers = shown_numbers(session)
     assert len(numbers) >= 2
     named = max(numbers)

@@ -68,8 +68,7 @@ class RefutedError(AnswerError):
     ``answers`` lead to ``item``, which they put outside ``cluster`` although the margin puts it
     inside; ``cluster`` is None if the item is excluded from every cluster. Below
     ``largest_margin`` the answers are consistent as far as was looked; declare a margin strictly
-    below it. If ``too_few`` is given, all points would be in so many clusters, and more were
-    declared; ``item`` is then one of those that the margin alone puts where they are.
+    below it.
     """
 
     def __init__(
@@ -79,10 +78,8 @@ class RefutedError(AnswerError):
         answers: tuple[Answer, ...],
         margin: float,
         largest_margin: float,
-        too_few: int | None = None,
     ) -> None:
         self.item = item
-        self.too_few = too_few
         self.cluster = cluster
         self.answers = answers
         self.margin = margin
@@ -98,8 +95,6 @@ class RefutedError(AnswerError):
             if cluster is not None
             else f"item {item} would be in none of the clusters"
         )
-        if too_few is not None:
-            conflict = f"all points would be in {too_few} clusters, fewer than were declared"
         super().__init__(
             f"with margin {margin:g} {conflict} ({len(answers)} answers lead there); {advice}, "
             "or an answer is wrong"

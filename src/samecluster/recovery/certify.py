@@ -38,6 +38,7 @@ _SPANNED = 1e-6
 _GAUGED = 400
 _FINER = 8
 _USUAL = 0.99
+_LOOKED_FOR = 8
 _WIDE_MARGIN = 0.5  # below it, knowing which clusters differ helps more than more members
 _PATIENCE = 10  # questions beyond two spanning sets
 _MANY_STRAYS = 6  # so many are no clusters that wait for their second member
@@ -142,7 +143,6 @@ class Asking:
         # Names that a point got without being compared with anything.
         self.unheard: set[int] = set()
         self.given_up = False
-        self.is_whole = problem.survey is None
 
     def play(self) -> Plan[None]:
         """Grow one group after the other, then find out which of them are one cluster.
@@ -173,8 +173,7 @@ class Asking:
                 yield from self._go_on(open_)
             else:
                 self.known.refuse_if_too_many()
-                if self.is_whole and not self.exceptions:
-                    self.known.refuse_if_too_few()
+                yield from self._look_for_more()
                 self._refuse_parted_pairs()
                 return
 
@@ -274,6 +273,35 @@ class Asking:
         for number, name in enumerate(self.known.alive):
             self.labelling.rename(name, number)
         return self.labelling.recovery()
+
+    def _look_for_more(self) -> Plan[None]:
+        """With fewer clusters than declared: ask about points far from all that were asked.
+
+        If the margin is wrong, one cluster may have swallowed another, and this may show it.
+        """
+        k = self.known.log.n_clusters
+        if k is None or len(self.known.alive) >= k:
+            return
+        for item in self._far_from_asked():
+            cluster = int(self.known.closure.labels[item])
+            question = Question(item, self.placing.members[cluster][0])
+            (verdict,) = yield [question]
+            self.known.take_answer(question, cluster, verdict)
+            if verdict is Verdict.DIFFERENT:
+                raise self.known.refuted(item, cluster)
+
+    def _far_from_asked(self) -> list[int]:
+        """Points of the sample one after the other, each the farthest from all asked before it."""
+        places = self.place_in_sample[list(self.known.asked)]
+        gaps = np.full(len(self.sample), np.inf)
+        found: list[int] = []
+        for at in [*places[places >= 0].tolist(), *([-1] * _LOOKED_FOR)]:
+            if at < 0:
+                at = int(gaps.argmax())
+                found.append(int(self.sample[at]))
+            gaps = np.minimum(gaps, np.sum((self.points - self.points[at]) ** 2, axis=1))
+        labels, asked = self.known.closure.labels, self.known.asked
+        return [item for item in found if labels[item] >= 0 and item not in asked]
 
     # -- which groups are one cluster ------------------------------------------------------------
 

@@ -291,16 +291,6 @@ class Knowledge:
             newest = next(item for item, own in self.asked.items() if own == self.alive[-1])
             raise self.refuted(newest, None)
 
-    def refuse_if_too_few(self) -> None:
-        """RefutedError if every point is in a cluster and there are fewer than were declared."""
-        k, margin = self.log.n_clusters, self.log.margin
-        if k is not None and len(self.alive) < k:
-            by_margin = (i for i in range(len(self.closure.labels)) if i not in self.asked)
-            item = next(by_margin, 0)
-            cluster = int(self.closure.labels[item])
-            answers = tuple(answers_of(self.log))
-            raise RefutedError(item, cluster, answers, margin, margin, len(self.alive))
-
     def refuted(self, item: int, cluster: int | None) -> RefutedError:
         """The error that says which answers cannot all be right under the margin."""
         margin, answers = self.log.margin, answers_of(self.log)

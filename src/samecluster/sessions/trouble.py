@@ -139,20 +139,17 @@ def _refutation(state: State, error: Exception) -> Trouble:
         if error.cluster is not None
         else f"{item} would be in none of the clusters"
     )
-    if error.too_few is not None:
-        conflict = f"all items would be in {error.too_few} clusters, fewer than were declared"
     text = (
         f"with margin {error.margin:g} {conflict} ({len(said)} answers lead there); labels rest "
         "on weaker assumptions until this is decided"
     )
-    excepting = () if error.too_few is not None else (_except(item),)
-    remedies = (*_assume_less(state, error), *excepting, *_take_back(said))
+    remedies = (*_assume_less(state, error), _except(item), *_take_back(said))
     return Trouble("refutation", text, tuple(said), remedies)
 
 
 def _assume_less(state: State, error: RefutedError) -> Iterator[Remedy]:
     margin, k = state.parameters.get("margin"), state.parameters.get("n_clusters")
-    if (error.cluster is None or error.too_few is not None) and k is not None:
+    if error.cluster is None and k is not None:
         yield _with("let the number of clusters be unknown", n_clusters=None)
     if isinstance(margin, int | float) and error.largest_margin > 0:
         lower = float(f"{weaker_margin(margin, error.largest_margin):.3g}")
