@@ -409,10 +409,10 @@ def test_numbers_do_not_depend_on_when_somebody_looks() -> None:
 def test_numbers_and_names_survive_undo_resume_and_update() -> None:
     session = new_session()
     answer_all(session)
+    named = max(session.anchors())
+    session.name(named, "the far ones")
     numbers = shown_numbers(session)
     assert len(numbers) >= 2
-    named = max(numbers)
-    session.name(named, "the far ones")
     for _ in range(3):
         session.undo()
     answer_all(session)
