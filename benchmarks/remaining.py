@@ -196,9 +196,12 @@ def report(seen: Moments) -> Table:
 
 
 def audited(n_runs: int) -> str:
-    """The same for runs that end with an audit, by the exponents as they are in the package."""
+    """The same for runs that end with an audit, by the exponents as they are in the package.
+
+    What checks take was looked at on seeds 0 and 1: they are left out.
+    """
     right, widths = [], []
-    cases = [(family, seed) for seed in range(n_runs) for family in FAMILIES]
+    cases = [(family, 2 + seed) for seed in range(n_runs) for family in FAMILIES]
     for family, seed in track(cases, console=Console(stderr=True)):
         X, labels, _ = FAMILIES[family](seed)
         run, seen = start(X, random_state=seed, audit=AUDIT), []

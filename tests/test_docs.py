@@ -74,7 +74,7 @@ def test_the_example_with_a_file_gives_what_the_pages_say(tmp_path, monkeypatch)
     told = re.findall(r"^\d.*\.$|^Error against.*\.$", found.stdout, re.MULTILINE)
     assert len(told) == 4
     assert all(line in text for line in told)
-    assert re.search(r"26 questions, and no label is wrong", (ROOT / "README.md").read_text())
+    assert re.search(r"30 questions, and no label is wrong", (ROOT / "README.md").read_text())
     assert (tmp_path / "clustered.csv").read_text().splitlines()[0] in text
 
 

@@ -28,6 +28,7 @@ _NOT_LOOKED_AT = (
     "clusters",
     "audit",
     "max_questions",
+    "seed",
 )
 
 

@@ -120,6 +120,10 @@ _DECLARED: dict[str, Any] = {
         str | None,
         typer.Option("--max-questions", help="The budget for the whole session, or none."),
     ],
+    "seed": Annotated[
+        int | None,
+        typer.Option("--seed", help="For other questions; the same data and seed give the same."),
+    ],
 }
 _OPTIONS = {**_SESSION, **_READING, **_FEATURES, **_KNOWN, **_DECLARED}
 

@@ -21,11 +21,17 @@ from samecluster.recovery.problem import BudgetSpent, Labelling, Method, Problem
 from samecluster.recovery.rest import keep_together, predict_rest
 from samecluster.recovery.result import How, Recovery
 
-__all__ = ["whole_plan"]
+__all__ = ["prediction_goal", "whole_plan"]
 
 _CLUSTERS_TRIED = 8
 _MOST_ROUNDS = 20
 _EXPECTED_OF_AUDITED = 0.2  # share of an audit's error that prediction may leave
+
+
+def prediction_goal(audit: tuple[float, float] | None) -> float:
+    """The expected share of wrong labels at which prediction stops, before an audit if any."""
+    allowed = 0.0 if audit is None else _EXPECTED_OF_AUDITED * audit[0]
+    return max(allowed, Auto.expected_error)
 
 
 def whole_plan(
@@ -37,8 +43,7 @@ def whole_plan(
 ) -> Plan[Recovery]:
     """The plan of a method, with what is asked for on top of it."""
     if problem.margin is None and isinstance(method, Certify):
-        expected = Auto.expected_error if audit is None else _EXPECTED_OF_AUDITED * audit[0]
-        method = Auto(method, max(expected, Auto.expected_error))
+        method = Auto(method, prediction_goal(audit))
     labelling.exceptions = tuple(sorted(problem.exceptions))
     plan: Plan[Any]
     if audit is None:

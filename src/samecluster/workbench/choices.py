@@ -70,6 +70,7 @@ def _audits(recovery: Recovery, budget: int | None) -> Iterator[Choice]:
             error=error,
             confidence=1 - 0.8 * (1 - _CONFIDENCE),
             rng=np.random.default_rng(0),
+            pairs=True,
         )
         more = audit.n_more()
         price = f"about {more:,} more questions" if more else f"{len(items):,} more questions"

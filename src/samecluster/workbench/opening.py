@@ -203,6 +203,7 @@ def _begin(store: SqliteStore, prepared: Prepared, request: Request, path: Path)
         contents=prepared.contents,
         hints=prepared.hints(),
         who=request.who,
+        seed=_seed(prepared) if request.seed is None else request.seed,
     )
     import_known(session, prepared.table, prepared.rows, request, prepared.kept.hint_column)
     return Opened(session, prepared, path, is_new=True)
@@ -211,6 +212,11 @@ def _begin(store: SqliteStore, prepared: Prepared, request: Request, path: Path)
 def _go_on(store: SqliteStore, first: Event, request: Request, path: Path) -> Opened:
     prepared = prepared_again(request, first.body["preparation"])
     session = _opened(store, prepared, request)
+    if request.seed not in (None, session.state.seed):
+        raise InvalidInputError(
+            f"--seed cannot change in a session that has begun (it is {session.state.seed}); leave "
+            "it out, or begin another with --session FILE"
+        )
     before = session.state.parameters
     changes = {
         name: value
@@ -240,6 +246,12 @@ def _opened(
         command = f"samecluster update {store.path.name} {request.data}"
         told = str(error).partition("; to go on")[0]
         raise DataMismatchError(f"{told}; to go on with these rows: {command}") from None
+
+
+def _seed(prepared: Prepared) -> int:
+    """From the data, so that the same file asks the same questions on every machine."""
+    digest = hashlib.blake2b("\n".join(prepared.contents).encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "big") >> 1
 
 
 def _newly_prepared(request: Request) -> Prepared:

@@ -50,6 +50,7 @@ class Request:
     clusters: str | None = None
     audit: str | None = None
     max_questions: str | None = None
+    seed: int | None = None
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
