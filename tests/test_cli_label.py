@@ -77,7 +77,9 @@ class Terminal:
         while words not in self.shown:
             ready, _, _ = select.select([self._end], [], [], SECONDS)
             assert ready, f"nothing came after: {self.shown}"
-            self.shown += self._read()
+            part = self._read()
+            assert part, f"it ended after: {self.shown}"
+            self.shown += part
         before, _, self.shown = self.shown.partition(words)
         return before + words
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -263,17 +263,9 @@ def _answer_all(
         timeout=program.timeout,
         retries=program.retries,
     ) as oracle:
-        _widen(opened.session, program.parallel)
+        opened.session.widen(program.parallel)
         who = request.who or "program"
         _drive(opened.session, oracle.answer_many, who, program.parallel, progress)
-
-
-def _widen(session: Session, parallel: int) -> None:
-    """See to it that there are as many questions at a time as there are programs."""
-    method = session.state.parameters.get("method") or "certify"
-    settings: dict[str, Any] = {"name": method} if isinstance(method, str) else dict(method)
-    if settings["name"] == "certify" and settings.get("batch", 1) < parallel:
-        session.set_parameters(method={**settings, "batch": parallel})
 
 
 def _drive(

@@ -157,6 +157,17 @@ class Session(Dialogue):
         self._append("parameters", who, body)
         self._engine = engine
 
+    def widen(self, at_once: int, who: str | None = None) -> None:
+        """See to it that there are so many questions at a time, for several who answer.
+
+        Not once an audit has begun, which would have to begin anew.
+        """
+        method = self._state.parameters.get("method") or "certify"
+        settings: dict[str, Any] = {"name": method} if isinstance(method, str) else dict(method)
+        has_batches = settings["name"] in ("certify", "predict")
+        if has_batches and settings.get("batch", 1) < at_once and self.snapshot().audit is None:
+            self.set_parameters(method={**settings, "batch": at_once}, who=who)
+
     def name(self, cluster: int, text: str, who: str | None = None) -> None:
         """Name a cluster. The name belongs to its anchor item, as the number does."""
         anchor = self._anchor(cluster)
