@@ -69,7 +69,7 @@ def walk(person):
     page.locator(".list").wait_for()
     page.get_by_role("button", name="Name").first.click()
     yield "clusters"
-    person.go("cluster/0")
+    page.locator(".list").get_by_role("link", name="Cluster").first.click()
     page.get_by_role("button", name="Why is").first.click()
     page.locator(".why p").first.wait_for()
     yield "cluster"
