@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from samecluster.boundary import checked_audit
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.asking import checked_verdict
@@ -41,16 +42,5 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if value is not None and not (whole and value >= least):
             raise InvalidInputError(f"{name} must be a whole number from {least} on, got {value!r}")
     if checked.get("audit") is not None:
-        checked["audit"] = _checked_audit(checked["audit"])
+        checked["audit"] = list(checked_audit(checked["audit"]) or ())
     return checked
-
-
-def _checked_audit(audit: Any) -> list[float]:
-    """Two numbers; whether they can be used is for the run to say."""
-    try:
-        error, confidence = (float(value) for value in audit)
-    except (TypeError, ValueError):
-        raise InvalidInputError(
-            f"audit must be (error, confidence) such as (0.01, 0.95), got {audit!r}"
-        ) from None
-    return [error, confidence]
