@@ -17,6 +17,7 @@ QUESTION = {
 }
 SAYS = {
     "ask_tell.py": "proven: it is",
+    "dask_points.py": "the same as in memory: True",
     "digits.py": "the audit says: at most ",
     "measurements.py": "samecluster, nothing declared: 0.0% wrong",
     "noisy_panel.py": "error of the labels: ",
