@@ -77,12 +77,6 @@ def until_first_question(folder: Path, data: str, *declared: str) -> float:
 
 def main() -> None:
     python = pandas_python()
-    if python is None:
-        print(
-            "pandas is not installed, so there is nothing to compare with: install it in a venv "
-            "of its own and name its Python with PANDAS_PYTHON"
-        )
-        return
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         path = folder / "table.csv"

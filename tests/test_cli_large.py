@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from samecluster import clustering_error
 from samecluster.cli.large import LargeRequest, cluster_large
 from samecluster.cli.main import app
+from samecluster.cli.program import Program
 from samecluster.errors import DataMismatchError, InvalidInputError, StoreError
 from samecluster.instances import make_ellipsoids
 from samecluster.questions.pair import Answer, Question, Verdict
@@ -50,10 +51,7 @@ def request(folder: Path, pause: float | None = None, **changed: Any) -> LargeRe
         "data": folder / "points.npy",
         "features": None,
         "truth": str(folder / "labels.npy"),
-        "command": None if pause is None else program,
-        "parallel": 1,
-        "timeout": 30.0,
-        "retries": 0,
+        "program": None if pause is None else Program(program, 1, 30.0, 0),
         "declared": {"n_clusters": 3, "margin": 1.0},
         "out": folder / "found",
         "proof": None,

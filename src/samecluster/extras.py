@@ -12,48 +12,45 @@ __all__ = ["dask", "dask_dataframe", "dask_distributed", "needs_server", "pyarro
 
 def pyarrow() -> tuple[Any, Any]:
     """The modules pyarrow and pyarrow.parquet."""
-    try:
-        return importlib.import_module("pyarrow"), importlib.import_module("pyarrow.parquet")
-    except ImportError as error:
-        raise InvalidInputError(
-            "Parquet files need pyarrow: pip install samecluster[parquet]"
-        ) from error
+    first, second = _modules(
+        "Parquet files need pyarrow: pip install samecluster[parquet]", "pyarrow", "pyarrow.parquet"
+    )
+    return first, second
 
 
 def dask() -> tuple[Any, Any]:
     """The modules dask and dask.array."""
-    try:
-        return importlib.import_module("dask"), importlib.import_module("dask.array")
-    except ImportError as error:
-        raise InvalidInputError("Dask is missing: pip install samecluster[dask]") from error
+    first, second = _modules("Dask is missing: pip install samecluster[dask]", "dask", "dask.array")
+    return first, second
 
 
 def dask_dataframe() -> Any:
     """The module dask.dataframe."""
-    try:
-        return importlib.import_module("dask.dataframe")
-    except ImportError as error:
-        raise InvalidInputError(
-            "Dask DataFrames are missing: pip install samecluster[dask]"
-        ) from error
+    (found,) = _modules(
+        "Dask DataFrames are missing: pip install samecluster[dask]", "dask.dataframe"
+    )
+    return found
 
 
 def dask_distributed() -> Any:
     """The module distributed."""
-    try:
-        return importlib.import_module("distributed")
-    except ImportError as error:
-        raise InvalidInputError(
-            "work on a Dask cluster needs distributed: pip install samecluster[dask]"
-        ) from error
+    (found,) = _modules(
+        "work on a Dask cluster needs distributed: pip install samecluster[dask]", "distributed"
+    )
+    return found
 
 
 def needs_server() -> None:
     """InvalidInputError that says what to install unless there is what serves a page."""
+    _modules(
+        "The labelling page needs Starlette and uvicorn: pip install samecluster[serve]",
+        "starlette",
+        "uvicorn",
+    )
+
+
+def _modules(if_missing: str, *names: str) -> list[Any]:
     try:
-        importlib.import_module("starlette")
-        importlib.import_module("uvicorn")
+        return [importlib.import_module(name) for name in names]
     except ImportError as error:
-        raise InvalidInputError(
-            "The labelling page needs Starlette and uvicorn: pip install samecluster[serve]"
-        ) from error
+        raise InvalidInputError(if_missing) from error

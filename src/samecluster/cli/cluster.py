@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from samecluster.cli.options import Json, takes_request
+from samecluster.cli.program import Program
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.workbench.request import Request
 
@@ -81,17 +82,6 @@ class _Files:
     report: Path | None
 
 
-@dataclass(frozen=True)
-class _Program:
-    """How to run the program that answers; without a command the truth answers."""
-
-    command: str | None
-    parallel: int
-    timeout: float
-    retries: int
-    show: list[str] | None
-
-
 @takes_request()
 def cluster(
     request: Request,
@@ -132,6 +122,7 @@ def cluster(
         raise InvalidInputError("--session and --no-session exclude each other")
     if json and out == "-":
         raise InvalidInputError("--json and -o - both write to standard output; name a file")
+    program = None if oracle_cmd is None else Program(oracle_cmd, parallel, timeout, retries, show)
     if in_blocks or dask is not None:
         from samecluster.cli.large import LargeRequest, cluster_large
 
@@ -141,17 +132,13 @@ def cluster(
             )
         large = LargeRequest.of(
             request,
-            command=oracle_cmd,
-            parallel=parallel,
-            timeout=timeout,
-            retries=retries,
+            program=program,
             out=None if out is None else Path(out),
             proof=proof,
             dask=dask,
         )
         cluster_large(large, json=json)
         return
-    program = _Program(oracle_cmd, parallel, timeout, retries, show)
     files = _Files(out, prefix, raw, proof, report)
     progress = Console(stderr=True, highlight=False)
     try:
@@ -176,7 +163,7 @@ def _place_for_answers(request: Request, no_session: bool) -> Iterator[Request]:
 
 def _cluster(
     request: Request,
-    program: _Program,
+    program: Program | None,
     files: _Files,
     json: bool,
     progress: Console,
@@ -239,16 +226,19 @@ def _greet(progress: Console, opened: Opened, is_kept: bool) -> None:
 
 
 def _answer_all(
-    opened: Opened, request: Request, program: _Program, truth: IntArray | None, progress: Console
+    opened: Opened,
+    request: Request,
+    program: Program | None,
+    truth: IntArray | None,
+    progress: Console,
 ) -> None:
     from functools import partial
 
     from samecluster.cli.answering import ShownItems, answer_by_truth
-    from samecluster.oracles import CommandOracle
     from samecluster.workbench.pairs import checked_columns
     from samecluster.workbench.request import listed
 
-    if program.command is None:
+    if program is None:
         assert truth is not None
         who = request.who or f"column {request.truth}"
         _drive(opened.session, partial(answer_by_truth, truth), who, 1, progress)
@@ -256,13 +246,7 @@ def _answer_all(
     columns = checked_columns(opened, listed(program.show, opened.table.names))
     # A session that was begun without it knows nothing of the truth; the program must not see it.
     shown = ShownItems(opened, [name for name in columns if name != request.truth])
-    with CommandOracle(
-        program.command,
-        shown,
-        parallel=program.parallel,
-        timeout=program.timeout,
-        retries=program.retries,
-    ) as oracle:
+    with program.oracle(shown) as oracle:
         opened.session.widen(program.parallel)
         who = request.who or "program"
         _drive(opened.session, oracle.answer_many, who, program.parallel, progress)

@@ -8,8 +8,7 @@ from rich.console import Console
 
 from samecluster.cli.pair_view import print_pair
 from samecluster.cli.progress import progress_lines
-from samecluster.cli.talk import Talk
-from samecluster.questions.pair import Verdict
+from samecluster.cli.talk import VERDICTS, Talk
 from samecluster.recovery.result import How
 from samecluster.sessions.asking import SessionQuestion
 from samecluster.workbench.choices import choices
@@ -17,7 +16,6 @@ from samecluster.workbench.opening import Opened
 
 __all__ = ["Conversation"]
 
-_VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
 _PROMPT = "Same group? y yes, n no, u unsure, b back, q quit: "
 
 
@@ -72,8 +70,8 @@ class Conversation:
                     continue
                 self._n_trouble = len(self._session.trouble)
                 return True
-            if key in _VERDICTS:
-                self._session.tell(question.id, _VERDICTS[key], self._who)
+            if key in VERDICTS:
+                self._session.tell(question.id, VERDICTS[key], self._who)
                 return self._look_at_trouble()
             self._talk.say("Press y, n, u, b or q.")
 

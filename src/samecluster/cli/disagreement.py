@@ -12,7 +12,7 @@ from rich.console import Console
 from samecluster.cli.keys import read_key
 from samecluster.cli.pair_view import print_pair
 from samecluster.cli.session_work import opened_session
-from samecluster.cli.talk import Talk
+from samecluster.cli.talk import VERDICTS, Talk
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.asking import SessionQuestion
 from samecluster.sessions.facts import pair_of
@@ -23,7 +23,6 @@ from samecluster.workbench.request import listed
 
 __all__ = ["Disagreement", "Place", "doubt", "merge", "split"]
 
-_VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
 _PROMPT = "Same group? y yes, n no, u unsure, q quit: "
 _NOTHING = Effect(0, 0, 0)
 
@@ -136,9 +135,9 @@ class Disagreement:
             key = self._talk.read(_PROMPT)
             if key is None or key == "q":
                 return None
-            if key in _VERDICTS:
-                self._session.tell(question.id, _VERDICTS[key], self._who)
-                return _VERDICTS[key]
+            if key in VERDICTS:
+                self._session.tell(question.id, VERDICTS[key], self._who)
+                return VERDICTS[key]
             self._talk.say("Press y, n, u or q.")
 
     def _settle(self) -> bool:

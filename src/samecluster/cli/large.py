@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
+from samecluster.cli.program import Program
 from samecluster.errors import InvalidInputError
 from samecluster.workbench.request import Request, listed
 
@@ -44,10 +45,7 @@ class LargeRequest:
     data: Path
     features: Sequence[str] | None
     truth: str | None
-    command: str | None
-    parallel: int
-    timeout: float
-    retries: int
+    program: Program | None
     declared: dict[str, Any]
     out: Path | None
     proof: Path | None
@@ -143,11 +141,10 @@ def _kept(
 @contextmanager
 def _answering(request: LargeRequest, view: Any, names: list[str]) -> Iterator[Oracle]:
     """Whoever answers: a program, which sees the numbers of a row, or the truth."""
-    from samecluster.oracles import CommandOracle
     from samecluster.oracles.functions import FunctionOracle
     from samecluster.oracles.wire import Shown
 
-    if request.command is None:
+    if request.program is None:
         true_label = _true_labels(request)
         yield FunctionOracle(lambda i, j: true_label(i) == true_label(j))
         return
@@ -155,13 +152,7 @@ def _answering(request: LargeRequest, view: Any, names: list[str]) -> Iterator[O
     def shown(row: int) -> Shown:
         return Shown(f"row {row}", dict(zip(names, view[row].tolist(), strict=True)))
 
-    with CommandOracle(
-        request.command,
-        shown,
-        parallel=request.parallel,
-        timeout=request.timeout,
-        retries=request.retries,
-    ) as oracle:
+    with request.program.oracle(shown) as oracle:
         yield oracle
 
 

@@ -7,10 +7,14 @@ from collections.abc import Callable, Sequence
 from rich.console import Console
 from rich.text import Text
 
+from samecluster.questions.pair import Verdict
 from samecluster.sessions.session import Session
 from samecluster.sessions.trouble import Trouble
 
-__all__ = ["Talk"]
+__all__ = ["VERDICTS", "Talk"]
+
+VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
+"""The keys that answer a question."""
 
 _MOST_REMEDIES = 9
 

@@ -15,7 +15,6 @@ import threading
 import weakref
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from dataclasses import dataclass
-from types import TracebackType
 
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.oracles.base import Oracle
@@ -100,12 +99,7 @@ class CommandOracle(Oracle):
     def __enter__(self) -> CommandOracle:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def close(self) -> None:

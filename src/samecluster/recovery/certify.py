@@ -100,7 +100,7 @@ class Asking:
         self.settings = settings
         self.labelling = labelling
         self.guessed, self.exceptions = problem.guessed, problem.exceptions
-        self.margin, self.answers = problem.known_margin(settings.name), problem.answers
+        self.margin, self.answers = problem.known_margin(settings.name), problem.counted_answers
         seed = int(problem.rng.integers(2**31))
         kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs)
         self.known = Knowledge(
@@ -189,14 +189,8 @@ class Asking:
 
         Pairs that nothing else was compared with found no cluster: they are looked at in the end.
         """
-        answers = [
-            answer
-            for answer in self.answers
-            if answer.verdict is not Verdict.UNSURE
-            and self.exceptions.isdisjoint(answer.question.pair)
-        ]
-        self.loose = Groups(answers).loose_pairs()
-        for answer in answers:
+        self.loose = Groups(self.answers).loose_pairs()
+        for answer in self.answers:
             if answer.question not in self.loose:
                 self._recall(answer)
         if self.placing.cluster_of:

@@ -11,10 +11,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from samecluster._typing import Array
-from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.questions.pair import Answer, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.audit import Audit, AuditReport
-from samecluster.recovery.placing import MAX_COMPARATORS
+from samecluster.recovery.placing import belongs
 from samecluster.recovery.result import How
 
 __all__ = ["audited"]
@@ -37,7 +37,7 @@ def audited(
     left = _PATIENCE * (audit.n_more() or 0)
     while not audit.met and left > 0 and (checks := audit.next_checks()):
         check, left = checks[0], left - 1
-        verdict = yield from _belongs(check.item, members.get(check.label, []))
+        verdict = yield from belongs(check.item, members.get(check.label, []))
         audit.take(check, verdict)
         if verdict is Verdict.DIFFERENT:
             others = [label for label in members if label != check.label]
@@ -56,17 +56,9 @@ def _asked_members(labels: Array, how: Array, answers: Sequence[Answer]) -> dict
     return members
 
 
-def _belongs(row: int, members: list[int]) -> Plan[Verdict]:
-    for member in members[:MAX_COMPARATORS]:
-        (verdict,) = yield [Question(row, member)]
-        if verdict is not Verdict.UNSURE:
-            return verdict
-    return Verdict.UNSURE
-
-
 def _label_of(row: int, labels: list[int], members: dict[int, list[int]]) -> Plan[int]:
     """The cluster that a row belongs to by its answers; -1 if to none."""
     for label in labels:
-        if (yield from _belongs(row, members[label])) is Verdict.SAME:
+        if (yield from belongs(row, members[label])) is Verdict.SAME:
             return label
     return -1

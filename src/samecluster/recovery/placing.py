@@ -8,10 +8,19 @@ from dataclasses import dataclass, field
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 
-__all__ = ["MAX_COMPARATORS", "Placing"]
+__all__ = ["MAX_COMPARATORS", "Placing", "belongs"]
 
 MAX_COMPARATORS = 3
 """How many members a point is compared with before "unsure" stands for the whole cluster."""
+
+
+def belongs(item: int, members: Sequence[int]) -> Plan[Verdict]:
+    """Whether an item is in the cluster of these, which are tried in turn where it is unsure."""
+    for member in members[:MAX_COMPARATORS]:
+        (verdict,) = yield [Question(item, member)]
+        if verdict is not Verdict.UNSURE:
+            return verdict
+    return Verdict.UNSURE
 
 
 @dataclass

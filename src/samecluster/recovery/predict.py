@@ -77,18 +77,13 @@ class Teaching:
         self.placing = _PlacingByModel(problem.n_clusters, self.model)
         self.exceptions = problem.exceptions
         self.aside: set[int] = set(problem.exceptions)
-        self._begin_with(problem.answers)
+        self._begin_with(problem.counted_answers)
         self._first = self._unmet(first, problem.hints)
 
     def _begin_with(self, answers: Sequence[Answer]) -> None:
         """Take in answers that were given before: groups first, then what is different."""
-        spoken = [
-            answer
-            for answer in answers
-            if answer.verdict is not Verdict.UNSURE and self.aside.isdisjoint(answer.question.pair)
-        ]
-        loose = Groups(spoken).loose_pairs()
-        spoken = [answer for answer in spoken if answer.question not in loose]
+        loose = Groups(answers).loose_pairs()
+        spoken = [answer for answer in answers if answer.question not in loose]
         groups = Groups(spoken).members()
         for first, *others in (group for group in groups if len(group) > 1):
             self.placing.found(first)

@@ -45,6 +45,16 @@ class Problem:
     survey: Survey | None = None
     hints: IntArray | None = None
 
+    @property
+    def counted_answers(self) -> list[Answer]:
+        """The answers given before that say something, but for those about exceptions."""
+        return [
+            answer
+            for answer in self.answers
+            if answer.verdict is not Verdict.UNSURE
+            and self.exceptions.isdisjoint(answer.question.pair)
+        ]
+
     def known_n_clusters(self, method: str) -> int:
         """The number of clusters, for methods that cannot do without."""
         if self.n_clusters is None:

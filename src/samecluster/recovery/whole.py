@@ -16,7 +16,7 @@ from samecluster.recovery.auto import Auto
 from samecluster.recovery.certify import Certify
 from samecluster.recovery.checks import Check
 from samecluster.recovery.nearest import Near
-from samecluster.recovery.placing import MAX_COMPARATORS
+from samecluster.recovery.placing import belongs
 from samecluster.recovery.problem import BudgetSpent, Labelling, Method, Problem
 from samecluster.recovery.rest import keep_together, predict_rest
 from samecluster.recovery.result import How, Recovery
@@ -194,11 +194,7 @@ class _Auditing:
         return Verdict.of(one is other)
 
     def _belongs(self, item: int, label: int) -> Plan[Verdict]:
-        for member in self.near.first(item, self._members(label))[:MAX_COMPARATORS]:
-            (verdict,) = yield [Question(item, member)]
-            if verdict is not Verdict.UNSURE:
-                return verdict
-        return Verdict.UNSURE
+        return belongs(item, self.near.first(item, self._members(label)))
 
     def _members(self, label: int) -> list[int]:
         now = self.labelling

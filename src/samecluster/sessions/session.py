@@ -9,7 +9,6 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
-from types import TracebackType
 from typing import Any
 
 from samecluster._typing import FloatArray, IntArray
@@ -315,12 +314,7 @@ class Session(Dialogue):
     def __enter__(self) -> Session:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def _take_rows(

@@ -11,11 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from samecluster.errors import ProtocolError
-from samecluster.recovery.result import How, Recovery
+from samecluster.recovery.result import Recovery
 from samecluster.sessions.trouble import Trouble
 from samecluster.web.summary import Summary
 from samecluster.workbench.opening import Opened
-from samecluster.workbench.outputs import write_known_labels, write_known_proof, write_known_report
+from samecluster.workbench.outputs import (
+    proof_of,
+    write_known_labels,
+    write_known_proof,
+    write_known_report,
+)
 
 __all__ = ["Download", "labels", "proof", "report"]
 
@@ -57,7 +62,7 @@ def report(opened: Opened, summary: Summary, trouble: list[Trouble]) -> Download
 def proof(opened: Opened, summary: Summary) -> Download:
     """The proof and its points in one archive."""
     known = _known(summary)
-    if known.proof is None or not known.count(How.PROVEN):
+    if proof_of(known) is None:
         raise ProtocolError("there is no proof: nothing is proven without a declared margin")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)

@@ -12,9 +12,9 @@ from samecluster.recovery.audit import AuditReport
 from samecluster.recovery.result import How, Recovery
 from samecluster.sessions.progress import Progress
 from samecluster.sessions.session import Session
-from samecluster.workbench.facts import questions_left
+from samecluster.workbench.facts import how_counts, questions_left
 
-__all__ = ["MOST_GROUPS", "Summary", "how_counts"]
+__all__ = ["MOST_GROUPS", "Summary", "how_counts_of"]
 
 MOST_GROUPS = 12
 """More groups than this are too many to choose from at a glance."""
@@ -77,13 +77,8 @@ class Summary:
         return None if number < 0 else {"number": number, "name": self.names.get(number)}
 
 
-def how_counts(counted: Mapping[How, int]) -> dict[str, int]:
-    """Labels by how they are known, the surest first."""
-    return {how.name.lower(): int(counted.get(how, 0)) for how in reversed(How)}
-
-
 def how_counts_of(recovery: Recovery, number: int) -> dict[str, int]:
-    """The same for the members of one cluster."""
+    """The members of one cluster by how they are known."""
     counted = np.bincount(recovery.how_codes[recovery.labels == number], minlength=len(How))
     return how_counts(dict(zip(How, counted.tolist(), strict=True)))
 

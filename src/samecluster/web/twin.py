@@ -17,13 +17,5 @@ T = TypeVar("T")
 
 def on_a_twin(opened: Opened, look: Callable[[Session], T]) -> T:
     """What a look at the session as it is in its file gives; takes as long as a resume."""
-    prepared = opened.prepared
     with contextlib.closing(SqliteStore(opened.path, read_only=True)) as store:
-        session = Session.open(
-            store,
-            prepared.keys,
-            prepared.X,
-            contents=prepared.contents,
-            hints=prepared.hints(),
-        )
-        return look(session)
+        return look(opened.prepared.session(store))

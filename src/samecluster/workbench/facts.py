@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,7 @@ from samecluster.recovery.result import How
 from samecluster.sessions.session import Session
 from samecluster.workbench.opening import Opened
 
-__all__ = ["by_how", "left_line", "questions_left", "session_facts", "status_lines"]
+__all__ = ["how_counts", "left_line", "questions_left", "session_facts", "status_lines"]
 
 
 def session_facts(opened: Opened) -> dict[str, Any]:
@@ -25,7 +25,7 @@ def session_facts(opened: Opened) -> dict[str, Any]:
         "items": progress.n_items,
         "labelled": progress.n_labelled,
         "questions": progress.n_questions,
-        "by_how": by_how(session),
+        "by_how": how_counts(progress.by_how),
         "rests_on": list(known.assumptions),
         "clusters": _clusters(session),
         "parameters": {"margin": "auto", "n_clusters": None, **state.parameters},
@@ -60,10 +60,9 @@ def status_lines(opened: Opened) -> Iterator[str]:
         yield f"{facts['set_aside']:,} answers are set aside: they are about other rows."
 
 
-def by_how(session: Session) -> dict[str, int]:
-    """The number of labels known in each way, the surest first."""
-    known = session.snapshot()
-    return {how.name.lower(): known.count(how) for how in reversed(How)}
+def how_counts(counted: Mapping[How, int]) -> dict[str, int]:
+    """Labels by how they are known, the surest first."""
+    return {how.name.lower(): int(counted.get(how, 0)) for how in reversed(How)}
 
 
 def questions_left(session: Session) -> Remaining | None:

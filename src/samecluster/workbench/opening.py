@@ -11,7 +11,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -53,6 +52,12 @@ class Prepared:
     contents: list[str]
     choice: Choice | None = None
 
+    def session(self, store: SqliteStore, **how: Any) -> Session:
+        """The session in a store, with this data; ``how`` goes to `Session.open`."""
+        return Session.open(
+            store, self.keys, self.X, contents=self.contents, hints=self.hints(), **how
+        )
+
     def inspection(self) -> Inspection:
         """How the data is read and used, to be shown before the first question."""
         return inspect_choice(self.choice or choose(self.table, self.kept.wanted))
@@ -86,12 +91,7 @@ class Opened:
     def __enter__(self) -> Opened:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.session.close()
 
 
@@ -233,15 +233,7 @@ def _opened(
     store: SqliteStore, prepared: Prepared, request: Request, update: bool = False
 ) -> Session:
     try:
-        return Session.open(
-            store,
-            prepared.keys,
-            prepared.X,
-            contents=prepared.contents,
-            hints=prepared.hints(),
-            update=update,
-            who=request.who,
-        )
+        return prepared.session(store, update=update, who=request.who)
     except DataMismatchError as error:
         command = f"samecluster update {store.path.name} {request.data}"
         told = str(error).partition("; to go on")[0]

@@ -9,6 +9,7 @@ import numpy as np
 
 from samecluster.errors import InvalidInputError
 from samecluster.extras import pyarrow
+from samecluster.proof.log import ProofLog
 from samecluster.recovery.result import How, Recovery
 from samecluster.sessions.trouble import Trouble
 from samecluster.tables.results import NAMES, format_of, write_results
@@ -17,6 +18,7 @@ from samecluster.workbench.opening import Opened
 
 __all__ = [
     "check_outputs",
+    "proof_of",
     "write_known_labels",
     "write_known_proof",
     "write_known_report",
@@ -79,15 +81,21 @@ def write_proof(opened: Opened, path: Path) -> str:
     return write_known_proof(opened, opened.session.snapshot(), path)
 
 
+def proof_of(known: Recovery) -> ProofLog | None:
+    """The proof if something is proven; under a guessed margin the log proves nothing."""
+    return known.proof if known.count(How.PROVEN) else None
+
+
 def write_known_proof(opened: Opened, known: Recovery, path: Path) -> str:
     """The same with what was known at some moment; leaves the session alone."""
     from samecluster.proof.files import save_proof
 
-    if known.proof is None or not known.count(How.PROVEN):
+    proof = proof_of(known)
+    if proof is None:
         return "There is no proof to write, as nothing is proven: that needs --margin NUMBER."
     points = path.with_name(f"{path.name.partition('.')[0]}.points.npy")
     try:
-        save_proof(known.proof, path)
+        save_proof(proof, path)
         np.save(points, opened.prepared.X)
     except OSError as error:
         raise InvalidInputError(f"the proof {path} cannot be written: {error}") from error

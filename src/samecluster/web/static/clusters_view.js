@@ -1,7 +1,7 @@
 // All clusters: their names, sizes and how their labels are known; two of them can be merged.
 
 import { get, post } from "./api.js";
-import { button, element, number } from "./elements.js";
+import { button, element, listTable, number } from "./elements.js";
 import { howBar } from "./how_bar.js";
 import { swatch } from "./palette.js";
 import { renaming } from "./renaming.js";
@@ -51,23 +51,9 @@ class ClustersView {
 
   #table() {
     const head = ["Choose", "Cluster", "Items", "How known", "Such as", "Name"];
-    return element(
-      "table",
-      { class: "list" },
-      element(
-        "thead",
-        {},
-        element(
-          "tr",
-          {},
-          head.map((text) => element("th", { scope: "col" }, text)),
-        ),
-      ),
-      element(
-        "tbody",
-        {},
-        this.#clusters.map((one) => this.#row(one)),
-      ),
+    return listTable(
+      head,
+      this.#clusters.map((one) => this.#row(one)),
     );
   }
 

@@ -22,6 +22,16 @@ export function number(value) {
   return value.toLocaleString("en");
 }
 
+export function listTable(headings, rows) {
+  const heads = headings.map((text) => element("th", { scope: "col" }, text));
+  return element(
+    "table",
+    { class: "list" },
+    element("thead", {}, element("tr", {}, heads)),
+    element("tbody", {}, rows),
+  );
+}
+
 // Colours and shares are set through the object model: the page allows no style attributes.
 export function styled(node, properties) {
   for (const [name, value] of Object.entries(properties)) {

@@ -1,7 +1,7 @@
 // Who takes part, for the owner.
 
 import { get } from "./api.js";
-import { element, number } from "./elements.js";
+import { element, listTable, number } from "./elements.js";
 
 export async function peopleView(place, app, signal) {
   const list = element("div");
@@ -29,23 +29,9 @@ export async function peopleView(place, app, signal) {
 
 function table(people, me) {
   const head = ["Name", "Role", "Answers", "Last seen"];
-  return element(
-    "table",
-    { class: "list" },
-    element(
-      "thead",
-      {},
-      element(
-        "tr",
-        {},
-        head.map((text) => element("th", { scope: "col" }, text)),
-      ),
-    ),
-    element(
-      "tbody",
-      {},
-      people.map((person) => row(person, me)),
-    ),
+  return listTable(
+    head,
+    people.map((person) => row(person, me)),
   );
 }
 
