@@ -48,7 +48,7 @@ async def _split(desk: Desk, call: Call) -> Any:
 
 async def _preview(desk: Desk, call: Call) -> Any:
     return await _tried_out(
-        desk, lambda session: session.preview_answer(call["question"], call["verdict"])
+        desk, lambda session: session.preview_answer(call["question"], call["verdict"], call.who)
     )
 
 
