@@ -432,15 +432,15 @@ def nearest_direction(shape, lanes, lifted, mean, directions, out):
 
 
 @njit(cache=True, fastmath=_FAST)
-def _norms(shape, x, centre, T, mean, scale, number, best, near):
+def _norms(shape, x, T, offset, scale, number, best, near):
     """Squared whitened norm of every lane against one cluster; keeps the smallest."""
     d = len(shape)
-    for lane in range(best.shape[0]):
+    for lane in range(LANES):
         total = _ZERO
         for r in range(d):
-            acc = -mean[r]
-            for i in range(d):
-                acc += (x[i, lane] - centre[i]) * T[i, r]
+            acc = -offset[r]
+            for i in range(r + 1):  # T is triangular
+                acc += x[i * LANES + lane] * T[i * d + r]
             total += acc * acc
         total *= scale
         better = total < best[lane]
@@ -449,18 +449,21 @@ def _norms(shape, x, centre, T, mean, scale, number, best, near):
 
 
 @njit(cache=True, nogil=True, fastmath=_FAST)
-def nearest_cluster(shape, lanes, X, points, centres, T, means, scales, out):
-    """The cluster in whose (single precision) coordinates each point is most central."""
+def nearest_cluster(shape, X, points, T, offsets, scales, out):
+    """The cluster in whose (single precision) coordinates each point is most central.
+
+    ``T`` (k, d*d) and ``offsets`` (k, d) whiten: z = x T - offset.
+    """
     d = len(shape)
-    x = np.zeros((d, lanes), np.float32)
-    best, near = np.zeros(lanes, np.float32), np.zeros(lanes, np.int32)
-    for begin in range(0, points.shape[0], lanes):
-        count = min(lanes, points.shape[0] - begin)
+    x = np.zeros(d * LANES, np.float32)
+    best, near = np.zeros(LANES, np.float32), np.zeros(LANES, np.int32)
+    for begin in range(0, points.shape[0], LANES):
+        count = min(LANES, points.shape[0] - begin)
         best[:] = _FAR
         for lane in range(count):
             for i in range(d):
-                x[i, lane] = X[points[begin + lane], i]
+                x[i * LANES + lane] = X[points[begin + lane], i]
         for c in range(T.shape[0]):
-            _norms(shape, x, centres[c], T[c], means[c], scales[c], np.int32(c), best, near)
+            _norms(shape, x, T[c], offsets[c], scales[c], np.int32(c), best, near)
         for lane in range(count):
             out[begin + lane] = near[lane]
