@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -108,13 +108,15 @@ class Kernel:
         bases: Array,
         inverses: Array,
         columns: Array,
+        numbers: Array,
         bound: float,
         out: programs.Reached,
         at: slice,
     ) -> None:
         """Decide part ``at`` of single precision targets, as far as these columns go.
 
-        Each program begins in the basis that suits it best.
+        Each program begins in the basis that suits it best. ``numbers`` are what to call columns
+        in the bases that come out.
         """
         targets, stop, D = targets[at], bound * (1 - 1e-5), targets.shape[1]
         self.programs += len(targets)
@@ -123,7 +125,7 @@ class Kernel:
             start = np.abs(along).reshape(len(targets), -1, D).sum(axis=2).argmin(axis=1)
             solved = programs.solve(targets, start, bases, inverses, columns, bound, stop)
             out.reached[at] = solved.status == programs.ACCEPTED
-            out.basis[at] = solved.basis
+            out.basis[at] = numbers[solved.basis]
             out.weights[at] = np.einsum("pir,pr->pi", solved.inverse, targets)
             if len(out.inverse):
                 out.inverse[at] = solved.inverse
@@ -138,6 +140,7 @@ class Kernel:
             bases,
             inverses,
             columns.ravel(),
+            numbers,
             np.float32(stop),
             _MOST_PIVOTS,
             out.reached[at],
@@ -192,12 +195,11 @@ class Kernel:
         """Decide targets, and write what becomes of them to ``at`` of ``out``."""
         pivots = self.compiled.solve(
             (0,) * targets.shape[1],
-            self.compiled.LANES,
             targets,
             start,
             bases,
             inverses,
-            columns,
+            columns.ravel(),
             bound,
             np.float32(stop),
             200,
@@ -232,9 +234,7 @@ class Kernel:
         d = directions.shape[1]
         if self.compiled is not None:
             out = np.empty(len(lifted32), np.int64)
-            self.compiled.nearest_direction(
-                (0,) * d, self.compiled.LANES, lifted32, mean, directions, out
-            )
+            self.compiled.nearest_direction((0,) * d, lifted32, mean, directions.ravel(), out)
             return out
         along = (lifted32[:, :d] - mean) @ directions.T
         at = np.abs(along).argmax(axis=1)

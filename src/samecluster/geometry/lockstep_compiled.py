@@ -1,9 +1,10 @@
 """Compiled: the steps of gauge programs in lock step, one program in each of `LANES` lanes.
 
 All that lanes hold is in one flat array of rows, the lane last, and both `LANES` and D (the length
-of a tuple) are constants. So the compiler sees that rows do not overlap, and loops over lanes become
-vector instructions; with an array for each kind of row it gave up on the most expensive loops.
-Conditions must be choices between values already computed: a branch would end that too.
+of a tuple) are constants. So the compiler sees that rows do not overlap, and loops over lanes
+become vector instructions; with an array for each kind of row it gave up on the most expensive
+loops, and the whole took twice as long. Conditions must be choices between values already computed:
+a branch would end that too.
 """
 
 from __future__ import annotations
@@ -33,6 +34,19 @@ def single_rows_of(D):
     column, step, number of the weight that leaves or -1, value of the program. And their end."""
     at = D * D + 7 * D
     return at, at + 1, at + 2, at + 3, at + 4, at + 5, at + 6, at + 7
+
+
+@njit(cache=True, fastmath=FAST)
+def weigh(shape, y, inverse, w):
+    """The weights w = R y of a target in the basis of an inverse; returns |w|_1."""
+    total = ZERO
+    for i in range(len(shape)):
+        acc = ZERO
+        for r in range(len(shape)):
+            acc += inverse[i, r] * y[r]
+        w[i] = acc
+        total += abs(acc)
+    return total
 
 
 @njit(cache=True, fastmath=FAST)

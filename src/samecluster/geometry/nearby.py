@@ -21,10 +21,10 @@ from samecluster.geometry.reach import Members, spread_basis, unit_directions
 
 __all__ = ["Nearby"]
 
-_DIRECTIONS = 16
+_DIRECTIONS = 32
 _COLUMNS = 128
 _BASES = 16
-_TRIED = 256  # points that a direction's bases are chosen from, and for
+_TRIED = 128  # points that a direction's bases are chosen from, and for
 _NOT_AT_ONCE = 0.2  # what it costs, in units of the value, that a program needs a pivot at all
 _DEPTH = 0.5  # how far points are solved: between a gauge of 1 and the bound
 
@@ -35,8 +35,8 @@ class _Neighbourhood:
     behind them, all columns."""
 
     columns: Array
-    numbers: IntArray
-    bases: IntArray
+    numbers: Array
+    bases: Array
     inverses: Array
 
 
@@ -104,11 +104,11 @@ class Nearby:
         group = kernel.nearest_direction(targets, self._mean, self._directions)
         order = np.argsort(group.astype(np.uint8), kind="stable")  # by radix, as it is short
         targets, lifted = targets[order], lifted[order]
-        found = programs.Reached.empty(*targets.shape, with_inverse=with_basis)
+        found = programs.Reached.empty(len(targets), cluster.D, with_inverse=with_basis)
         for at, part in _parts(group[order]):
             near = self._neighbourhoods[at]
-            kernel.reach(targets, near.bases, near.inverses, near.columns, bound, found, part)
-            found.basis[part] = near.numbers[found.basis[part]]
+            columns = near.columns, near.numbers
+            kernel.reach(targets, near.bases, near.inverses, *columns, bound, found, part)
         if not with_basis:
             shown = kernel.shown(lifted, found, cluster.columns, self._charges, limit)
             return order, shown, found.basis

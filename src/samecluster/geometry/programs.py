@@ -345,7 +345,7 @@ class Charges:
     def of(cls, columns: Array, basis: Array, noise: Array) -> Charges:
         """Charged to one basis; infinite if its inverse is not known well enough.
 
-        With a = |RA - I|_1 < 1/2 the weights of r are (RA)^-1 R r, so at most | |R| |r| |_1 / (1-a).
+        The weights of r are (RA)^-1 R r; with a = |RA - I|_1 < 1/2, at most | |R||r| |_1 / (1-a).
         """
         A = columns[basis].T
         D = len(A)

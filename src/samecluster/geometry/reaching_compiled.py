@@ -25,6 +25,7 @@ from samecluster.geometry.lockstep_compiled import (
     price,
     rows_of,
     single_rows_of,
+    weigh,
 )
 
 _HELPS = np.float32(1.00001)
@@ -48,7 +49,7 @@ def _try_basis(shape, R, y, number, best, where):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def best_start(shape, targets, inverses, out):
-    """For each target the basis, by its flat inverse (m, D*D), in which its weights are smallest."""
+    """For each target the basis, by its flat inverse (m, D*D), with the smallest weights."""
     D = len(shape)
     y = np.zeros(D * LANES, np.float32)
     best, where = np.zeros(LANES, np.float32), np.zeros(LANES, np.int32)
@@ -64,19 +65,6 @@ def best_start(shape, targets, inverses, out):
             out[begin + lane] = where[lane]
 
 
-@njit(cache=True, fastmath=FAST)
-def _weigh(shape, y, inverse, w):
-    """w = R y; returns |w|_1."""
-    total = ZERO
-    for i in range(len(shape)):
-        acc = ZERO
-        for r in range(len(shape)):
-            acc += inverse[i, r] * y[r]
-        w[i] = acc
-        total += abs(acc)
-    return total
-
-
 @njit(cache=True, nogil=True, fastmath=FAST)
 def reach(
     shape,
@@ -85,6 +73,7 @@ def reach(
     bases,
     inverses,
     columns,
+    numbers,
     stop,
     max_pivots,
     out_reached,
@@ -94,7 +83,8 @@ def reach(
 ):
     """Which targets (p, D) flat columns reach with a value of at most ``stop``, by which weights.
 
-    ``out_inverse`` has no rows if nobody wants inverses. Returns the number of pivots.
+    ``numbers`` are what to call columns in ``out_basis``; ``out_inverse`` has no rows if nobody
+    wants inverses. Returns the number of pivots.
     """
     D, n = len(shape), targets.shape[0]
     m = columns.shape[0] // D
@@ -114,7 +104,7 @@ def reach(
             if p >= 0 and state[value * LANES + lane] <= stop:
                 out_reached[p] = True
                 for i in range(D):
-                    out_basis[p, i] = lane_basis[i, lane]
+                    out_basis[p, i] = numbers[lane_basis[i, lane]]
                     out_weights[p, i] = state[(weights + i) * LANES + lane]
                 if out_inverse.shape[0] > 0:
                     for i in range(D):
@@ -124,10 +114,10 @@ def reach(
                 done += 1
             while p < 0 and fed < n:
                 s = start[fed]
-                if _weigh(shape, targets[fed], inverses[s], w) <= stop:
+                if weigh(shape, targets[fed], inverses[s], w) <= stop:
                     out_reached[fed] = True
                     for i in range(D):
-                        out_basis[fed, i] = bases[s, i]
+                        out_basis[fed, i] = numbers[bases[s, i]]
                         out_weights[fed, i] = w[i]
                     if out_inverse.shape[0] > 0:
                         out_inverse[fed] = inverses[s]

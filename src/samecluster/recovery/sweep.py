@@ -22,7 +22,7 @@ from samecluster.recovery.closure import Closure
 
 __all__ = ["PIECE", "Decided", "Deciding", "Sweep", "Swept", "open_bits"]
 
-PIECE = 131_072
+PIECE = 262_144
 """Rows decided at once: enough of them in every direction of every cluster."""
 
 _MANY_ROWS = 300_000  # from which on it pays to find out which columns matter where
@@ -124,7 +124,7 @@ class Sweep:
                 kernel, cluster, lifted, self._bound, self._limit, found.columns is not None
             )
             which = which[order]
-            self._note(at, which[shown], basis, shown, found)
+            self._note(at, which[shown], basis[shown], found)
             which, lifted = which[~shown], lifted[order[~shown]]
         if len(which):
             single = lifted.astype(np.float32)
@@ -136,14 +136,14 @@ class Sweep:
             good = kernel.confirmed(
                 lifted, solved, accepted, cluster.columns, cluster.noise, self._limit
             )
-            shown = accepted[good]
-            self._note(at, which[shown], solved.basis, shown, found)
+            accepted = accepted[good]
+            self._note(at, which[accepted], solved.basis[accepted], found)
 
-    def _note(self, at: int, which: Array, basis: Array, shown: Array, found: Decided) -> None:
+    def _note(self, at: int, which: Array, basis: Array, found: Decided) -> None:
         """Note points that were shown to be in a cluster, with their bases if they are wanted."""
         found.names[which] = self._names[at]
         if found.columns is not None:
-            found.columns[which] = self._clusters[at].ids[basis[shown]]
+            found.columns[which] = self._clusters[at].ids[basis]
 
 
 @dataclass(frozen=True, eq=False)
