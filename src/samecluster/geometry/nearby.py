@@ -25,6 +25,7 @@ _DIRECTIONS = 32
 _COLUMNS = 128
 _BASES = 16
 _TRIED = 128  # points that a direction's bases are chosen from, and for
+_FEW = 0.02  # of the points need a pivot: more bases would not pay
 _NOT_AT_ONCE = 0.2  # what it costs, in units of the value, that a program needs a pivot at all
 _DEPTH = 0.5  # how far points are solved: between a gauge of 1 and the bound
 
@@ -120,14 +121,14 @@ class Nearby:
 
 
 def _most_useful(points: Array, inverses: Array, bound: float) -> IntArray:
-    """Some of the bases of points (m, D), one after the other that helps all the points most."""
+    """Some of the bases of points (m, D), each the one that helps most beside those before it."""
     m, D = points.shape
     along = np.abs(points @ inverses.reshape(m * D, D).T)
     values = along.reshape(m, m, D).sum(axis=2)
     cost = np.where(values <= bound, 0.0, values - bound + _NOT_AT_ONCE)
     left = np.full(m, cost.max() + 1.0)
     chosen: list[int] = []
-    for _ in range(min(_BASES, m)):
+    while len(chosen) < min(_BASES, m) and (left > 0).mean() > _FEW:
         chosen.append(int(np.maximum(left[:, None] - cost, 0.0).sum(axis=0).argmax()))
         left = np.minimum(left, cost[:, chosen[-1]])
     return np.array(chosen)
