@@ -209,3 +209,56 @@ def test_the_float_check_never_accepts_below_the_exact_value(seed, d) -> None:
     if np.linalg.cond(columns) < 1e4:
         above = float(total) * (1 + 1e-7)
         assert programs.confirmed(target, basis, inverse, columns, noise, above)[0]
+
+
+@pytest.mark.parametrize("compiled", KERNELS, ids=["numpy", "compiled"][: len(KERNELS)])
+@given(seed=seeds, d=st.integers(1, 5), wrong_by=st.sampled_from([0.0, 1e-7, 1e-3, 0.3]))
+def test_weights_that_leave_something_over_never_show_more_than_the_gauge(
+    compiled, seed, d, wrong_by
+) -> None:
+    """Whatever the weights, also such as weigh too little, what they leave over is charged."""
+    rng = np.random.default_rng(seed)
+    columns = lifted(rng.normal(size=(2 * d + 4, d)))
+    assume(np.linalg.cond(columns[: d + 1]) < 1e3)
+    targets = lifted(1.5 * rng.normal(size=(6, d)))
+    first, none = np.arange(d + 1), np.zeros(6, dtype=np.int64)
+    inverse = np.linalg.inv(columns[first].T)
+    solved = programs.solve(targets, none, first[None], inverse[None], columns, 1e9, 0.0)
+    exact = np.einsum("pir,pr->pi", solved.inverse, targets)
+    weights = exact * (1 - wrong_by * rng.uniform(size=exact.shape))
+    charges = programs.Charges.of(columns, first, np.zeros(d + 1))
+
+    def shown(limit: float, weights: FloatArray, at: int) -> bool:
+        found = programs.Reached(np.ones(1, bool), solved.basis[[at]], weights[[at]], inverse[:0])
+        return bool(Kernel(compiled).shown(targets[[at]], found, columns, charges, limit)[0])
+
+    for at, target in enumerate(targets):
+        true = gauge(columns, target)
+        assert not shown(true * (1 - 1e-7), weights.astype(np.float32), at)
+        assert shown(true * (1 + 1e-2), exact.astype(np.float32), at)
+
+
+@pytest.mark.parametrize("compiled", KERNELS, ids=["numpy", "compiled"][: len(KERNELS)])
+@given(seed=seeds, d=st.integers(1, 6), count=st.integers(1, 200))
+def test_programs_of_a_sweep_reach_what_is_in_reach(compiled, seed, d, count) -> None:
+    """What they reach is a basis with these weights and this inverse; the rest is out of reach."""
+    rng = np.random.default_rng(seed)
+    columns = lifted(rng.normal(size=(100, d))).astype(np.float32)
+    bases = np.array([rng.permutation(100)[: d + 1] for _ in range(4)], dtype=np.int32)
+    assume(max(np.linalg.cond(columns[basis]) for basis in bases) < 1e3)
+    inverses = np.linalg.inv(columns[bases].transpose(0, 2, 1))
+    targets = lifted(1.5 * rng.normal(size=(count, d))).astype(np.float32)
+    found = programs.Reached.empty(count, d + 1, with_inverse=True)
+    numbers = np.arange(100, dtype=np.int32)
+    bound = 1.4
+    Kernel(compiled).reach(
+        targets, bases, inverses, columns, numbers, bound, found, slice(0, count)
+    )
+    reached = np.flatnonzero(found.reached)
+    A = columns[found.basis[reached]].transpose(0, 2, 1)
+    made = np.einsum("pri,pi->pr", A, found.weights[reached])
+    assert np.abs(made - targets[reached]).max(initial=0) < 1e-3
+    assert np.abs(found.weights[reached]).sum(axis=1).max(initial=0) <= bound
+    assert np.abs(found.inverse[reached] @ A - np.eye(d + 1)).max(initial=0) < 1e-2
+    for at in np.flatnonzero(~found.reached)[:5]:
+        assert gauge(columns.astype(np.float64), targets[at]) > bound * (1 - 1e-3)

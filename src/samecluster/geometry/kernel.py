@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 __all__ = ["CHUNK", "Kernel", "compiled_decisions", "compiled_programs"]
 
 CHUNK = 8192
+_MOST_PIVOTS = 60  # of a program in a sweep
 _POINT = 1e-18  # squared radius of a cluster with one known member
 
 
@@ -58,6 +59,13 @@ class Kernel:
     def compiled(self) -> Any:
         return self._compiled() if callable(self._compiled) else self._compiled
 
+    @cached_property
+    def reaching(self) -> Any:
+        """The compiled programs for sweeps."""
+        from samecluster.geometry import reaching_compiled
+
+        return reaching_compiled
+
     @property
     def chunk(self) -> int:
         # NumPy pays for every call, the compiled kernel for every program
@@ -94,31 +102,82 @@ class Kernel:
         self.pivots += out.pivots
         return out
 
-    def solve_parts(
+    def reach(
         self,
         targets: Array,
-        start: Array,
         bases: Array,
         inverses: Array,
-        parts: Iterable[tuple[slice, Array]],
+        columns: Array,
+        numbers: Array,
         bound: float,
-    ) -> programs.Solved:
-        """Like `solve`, each part of the targets with columns of its own."""
-        stop = bound * (1 - 1e-5)
+        out: programs.Reached,
+        at: slice,
+    ) -> None:
+        """Decide part ``at`` of single precision targets, as far as these columns go.
+
+        Each program begins in the basis that suits it best. ``numbers`` are what to call columns
+        in the bases that come out.
+        """
+        targets, stop, D = targets[at], bound * (1 - 1e-5), targets.shape[1]
         self.programs += len(targets)
-        p, D = targets.shape
-        own = np.zeros((0, D), np.float32)
-        out = self._buffers(p, D)
-        for at, columns in parts:
-            if self.compiled is None:
-                part = programs.solve(targets[at], start[at], bases, inverses, columns, bound, stop)
-                out.put(at, part)
-                self.pivots += part.pivots
-            else:
-                self.pivots += self._compiled_solve(
-                    out, bases, inverses, bound, stop, targets[at], start[at], columns, own, at
+        if self.compiled is None:
+            along = targets @ inverses.reshape(-1, D).T
+            start = np.abs(along).reshape(len(targets), -1, D).sum(axis=2).argmin(axis=1)
+            solved = programs.solve(targets, start, bases, inverses, columns, bound, stop)
+            out.reached[at] = solved.status == programs.ACCEPTED
+            out.basis[at] = numbers[solved.basis]
+            out.weights[at] = np.einsum("pir,pr->pi", solved.inverse, targets)
+            if len(out.inverse):
+                out.inverse[at] = solved.inverse
+            self.pivots += solved.pivots
+            return
+        shape, start = (0,) * D, np.empty(len(targets), np.int64)
+        self.reaching.best_start(shape, targets, inverses.reshape(-1, D * D), start)
+        self.pivots += self.reaching.reach(
+            shape,
+            targets,
+            start,
+            bases,
+            inverses,
+            columns.ravel(),
+            numbers,
+            np.float32(stop),
+            _MOST_PIVOTS,
+            out.reached[at],
+            out.basis[at],
+            out.weights[at],
+            out.inverse[at],
+        )
+
+    def shown(
+        self,
+        targets: Array,
+        found: programs.Reached,
+        columns: Array,
+        charges: programs.Charges,
+        limit: float,
+    ) -> Array:
+        """Which targets that were reached certainly are; see `programs.shown`."""
+        if self.compiled is None:
+            which = np.flatnonzero(found.reached)
+            for part in np.array_split(which, len(which) // CHUNK + 1):
+                found.reached[part] = programs.shown(
+                    targets[part], found.basis[part], found.weights[part], columns, charges, limit
                 )
-        return out
+        else:
+            self.reaching.shown(
+                (0,) * targets.shape[1],
+                targets,
+                found.basis,
+                found.weights,
+                columns,
+                charges.largest,
+                charges.noise,
+                charges.costs,
+                limit,
+                found.reached,
+            )
+        return found.reached
 
     def _compiled_solve(
         self,
@@ -136,12 +195,11 @@ class Kernel:
         """Decide targets, and write what becomes of them to ``at`` of ``out``."""
         pivots = self.compiled.solve(
             (0,) * targets.shape[1],
-            self.compiled.LANES,
             targets,
             start,
             bases,
             inverses,
-            columns,
+            columns.ravel(),
             bound,
             np.float32(stop),
             200,
@@ -176,9 +234,7 @@ class Kernel:
         d = directions.shape[1]
         if self.compiled is not None:
             out = np.empty(len(lifted32), np.int64)
-            self.compiled.nearest_direction(
-                (0,) * d, self.compiled.LANES, lifted32, mean, directions, out
-            )
+            self.compiled.nearest_direction((0,) * d, lifted32, mean, directions.ravel(), out)
             return out
         along = (lifted32[:, :d] - mean) @ directions.T
         at = np.abs(along).argmax(axis=1)
@@ -188,13 +244,11 @@ class Kernel:
         """The cluster in whose coordinates each point is most central; a guess, no proof."""
         f4, near = np.float32, np.zeros(len(points), np.int32)
         if self.compiled is not None:
-            stack = [
-                np.array([getattr(c, k) for c in clusters], f4) for k in ("centre", "T", "mean")
-            ]
+            T = np.array([c.T.ravel() for c in clusters], f4)
+            offsets = np.array([c.centre @ c.T + c.mean for c in clusters], f4)
             scales = np.array([1 / max(c.radius**2, _POINT) for c in clusters], f4)
-            self.compiled.nearest_cluster(
-                (0,) * X.shape[1], self.compiled.LANES, X, points, *stack, scales, near
-            )
+            shape = (0,) * X.shape[1]
+            self.compiled.nearest_cluster(shape, X, points, T, offsets, scales, near)
             return near
         for begin in range(0, len(points), CHUNK):
             part = X[points[begin : begin + CHUNK]].astype(f4)
@@ -210,7 +264,7 @@ class Kernel:
     def confirmed(
         self,
         targets: Array,
-        solved: programs.Solved,
+        solved: programs.Solved | programs.Reached,
         which: Array,
         columns: Array,
         noise: Array,

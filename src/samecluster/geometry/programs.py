@@ -5,7 +5,7 @@ tau-columns), y lifted. A basis B of D = d+1 columns gives w = B^-1 y; its dual 
 s = sign(w); column j improves it iff |pi . a_j| > 1; and pi / max_j |pi . a_j| is a feasible dual,
 so the gauge is at least |w|_1 / max_j |pi . a_j|.
 
-Nothing here is trusted for a proof except `confirmed` (a rigorous bound) and `exactly`.
+Nothing here is trusted except `confirmed` and `shown` (rigorous bounds) and `exactly`.
 """
 
 from __future__ import annotations
@@ -53,6 +53,29 @@ class Solved:
         """Write what became of some of the targets."""
         self.status[at], self.total[at], self.basis[at] = part.status, part.total, part.basis
         self.inverse[at], self.pi[at] = part.inverse, part.pi
+
+
+@dataclass
+class Reached:
+    """Which targets are reached, by weights (p, D) on bases (p, D) of columns.
+
+    ``inverse`` (p, D, D) has no rows where nobody asked for it; where a target is not reached its
+    row means nothing, here and in the others.
+    """
+
+    reached: Array
+    basis: Array
+    weights: Array
+    inverse: Array
+
+    @classmethod
+    def empty(cls, p: int, D: int, with_inverse: bool) -> Reached:
+        return cls(
+            np.zeros(p, bool),
+            np.zeros((p, D), np.int32),
+            np.zeros((p, D), np.float32),
+            np.zeros((p if with_inverse else 0, D, D), np.float32),
+        )
 
 
 def solve(
@@ -305,6 +328,54 @@ def confirmed(
     with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
         top = (1 + g) * size + (1 + 4 * g) ** 2 * (sums * rho).sum(axis=1) / (1 - a)
         return np.asarray((a < 0.5) & (top * (1 + 4 * u) <= limit))
+
+
+@dataclass(frozen=True, eq=False)
+class Charges:
+    """What it takes to reach a remainder r with columns (m, D): at most sum_j costs_j |r_j|.
+
+    ``largest`` are the largest entries of the columns, ``noise`` is that of `confirmed`.
+    """
+
+    costs: Array
+    largest: Array
+    noise: Array
+
+    @classmethod
+    def of(cls, columns: Array, basis: Array, noise: Array) -> Charges:
+        """Charged to one basis; infinite if its inverse is not known well enough.
+
+        The weights of r are (RA)^-1 R r; with a = |RA - I|_1 < 1/2, at most | |R||r| |_1 / (1-a).
+        """
+        A = columns[basis].T
+        D = len(A)
+        g = (D + 4) * 2.0**-52
+        R = np.linalg.inv(A)
+        sums = np.abs(R).sum(axis=0)
+        error = np.abs(R @ A - np.eye(D)) + g * (np.abs(R) @ np.abs(A) + np.eye(D))
+        a = (error.sum(axis=0).max() + sums @ noise) * (1 + 4 * g)
+        costs = sums * (1 + 4 * g) / (1 - a) if a < 0.5 else np.full(D, np.inf)
+        return cls(costs, np.abs(columns).max(axis=0), noise)
+
+
+def shown(
+    targets: Array, basis: Array, weights: Array, columns: Array, charges: Charges, limit: float
+) -> Array:
+    """Which targets are certainly in reach: weights on some columns, and what they leave over.
+
+    Any weights do, rounded as they are: y = Aw + r, and r is charged. It takes D^2 steps and no
+    inverse, but shows no basis: for records of a proof there is `confirmed`.
+    """
+    D = targets.shape[1]
+    u = 2.0**-53
+    g = (D + 4) * u / (1 - (D + 4) * u)
+    w = weights.astype(np.float64)
+    size = np.abs(w).sum(axis=1)
+    rho = np.abs(targets - np.einsum("pi,pir->pr", w, columns[basis]))
+    rho += g * (size[:, None] * charges.largest + np.abs(targets))
+    rho += charges.noise * (size[:, None] + 1) + 1e-290
+    top = (1 + g) * size + (rho * charges.costs).sum(axis=1)
+    return np.asarray(top * (1 + 4 * g) <= limit)
 
 
 def limit_for(margin: float) -> float:

@@ -22,7 +22,7 @@ from samecluster.recovery.closure import Closure
 
 __all__ = ["PIECE", "Decided", "Deciding", "Sweep", "Swept", "open_bits"]
 
-PIECE = 131_072
+PIECE = 262_144
 """Rows decided at once: enough of them in every direction of every cluster."""
 
 _MANY_ROWS = 300_000  # from which on it pays to find out which columns matter where
@@ -120,39 +120,30 @@ class Sweep:
         cluster, nearby = self._clusters[at], self._nearby[at]
         lifted = cluster.lift(points[which])
         if nearby is not None:
-            order, solved = nearby.solve(kernel, cluster, lifted.astype(np.float32), self._bound)
-            which, lifted = which[order], lifted[order]
-            left = ~self._note_shown(kernel, at, which, lifted, solved, found)
-            which, lifted = which[left], lifted[left]
+            order, shown, basis = nearby.show(
+                kernel, cluster, lifted, self._bound, self._limit, found.columns is not None
+            )
+            which = which[order]
+            self._note(at, which[shown], basis[shown], found)
+            which, lifted = which[~shown], lifted[order[~shown]]
         if len(which):
             single = lifted.astype(np.float32)
             start = kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
             solved = kernel.solve(
                 single, start, cluster.starts, cluster.inverses, cluster.columns32, self._bound
             )
-            self._note_shown(kernel, at, which, lifted, solved, found)
+            accepted = np.flatnonzero(solved.status == programs.ACCEPTED)
+            good = kernel.confirmed(
+                lifted, solved, accepted, cluster.columns, cluster.noise, self._limit
+            )
+            accepted = accepted[good]
+            self._note(at, which[accepted], solved.basis[accepted], found)
 
-    def _note_shown(
-        self,
-        kernel: Kernel,
-        at: int,
-        which: Array,
-        lifted: Array,
-        solved: programs.Solved,
-        found: Decided,
-    ) -> Array:
-        """Note what passes the rigorous check; returns which of the points did."""
-        cluster = self._clusters[at]
-        accepted = np.flatnonzero(solved.status == programs.ACCEPTED)
-        good = kernel.confirmed(
-            lifted, solved, accepted, cluster.columns, cluster.noise, self._limit
-        )
-        shown = np.zeros(len(which), bool)
-        shown[accepted[good]] = True
-        found.names[which[shown]] = self._names[at]
+    def _note(self, at: int, which: Array, basis: Array, found: Decided) -> None:
+        """Note points that were shown to be in a cluster, with their bases if they are wanted."""
+        found.names[which] = self._names[at]
         if found.columns is not None:
-            found.columns[which[shown]] = cluster.ids[solved.basis[shown]]
-        return shown
+            found.columns[which] = self._clusters[at].ids[basis]
 
 
 @dataclass(frozen=True, eq=False)
