@@ -87,7 +87,7 @@ def _greet(console: Console, opened: Opened) -> None:
     else:
         console.print(f"Going on with {opened.path}.", markup=False)
     if line := sample_line(opened):
-        console.print(line, markup=False)
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def _again(request: Request) -> str:
