@@ -1,5 +1,6 @@
 """Sessions on data in blocks: questions about a sample, labels for all rows."""
 
+import io
 from pathlib import Path
 from typing import Any
 
@@ -7,8 +8,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from rich.console import Console
 
 from samecluster import Certify, How, clustering_error, recover, start
+from samecluster.cli.all_rows import take_in_what_needs_questions
 from samecluster.errors import DataMismatchError, InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
@@ -119,6 +122,39 @@ def test_rows_out_of_reach_join_and_are_asked_about(tmp_path) -> None:
         write_all(again, tmp_path / "found", quietly)
     labels, _ = folder_of(tmp_path / "found")
     assert clustering_error(labels, RARE_LABELS) == 0
+
+
+def test_a_row_that_joins_may_have_an_id_that_was_there(tmp_path) -> None:
+    """The ids of all rows are not known when a session begins; nobody must be stuck later."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    data = write_parquet(tmp_path, RARE)
+    with open_session(asked_for(data, id_column="shell", margin="1")) as opened:
+        answer_all(opened, RARE_LABELS)
+        taken = opened.prepared.keys[0]
+    table = pq.read_table(data)
+    ids = [taken if row == 8_000 else "" if row == 8_001 else f"s{row}" for row in range(8_003)]
+    pq.write_table(table.set_column(0, "shell", pa.array(ids)), data)
+    with open_session(Request(str(data))) as again:
+        again, _, _ = answered_to_the_end(again, RARE_LABELS)
+        assert {f"{taken} (row 8000)", "(row 8001)", "s8002"} <= set(again.prepared.keys)
+    with open_session(Request(str(data))) as last:
+        assert not answer_all(last, RARE_LABELS)
+
+
+def test_a_page_begins_with_the_rows_that_need_questions(tmp_path) -> None:
+    """`serve` looks for them when it is started and nothing is left to ask about the others."""
+    np.save(tmp_path / "points.npy", RARE)
+    told = io.StringIO()
+    console = Console(file=told)
+    with open_session(asked_for(tmp_path / "points.npy", margin="1")) as opened:
+        assert take_in_what_needs_questions(console, None, opened) is opened
+        answer_all(opened, RARE_LABELS)
+        more = take_in_what_needs_questions(console, None, opened)
+        assert len(more.prepared.keys) > SAMPLE
+        assert more.session.ask()
+    assert "join the sample" in told.getvalue()
 
 
 def test_a_session_that_is_opened_again_is_where_it_was(points, tmp_path) -> None:

@@ -131,7 +131,7 @@ def export(
     """
     from samecluster.cli import session_work
 
-    session_work.export(session, out, proof, prefix, raw, data, vectors)
+    _interruptible(lambda: session_work.export(session, out, proof, prefix, raw, data, vectors))
 
 
 def report(

@@ -57,13 +57,20 @@ class SampledTable(Table):
         return f"row {self.numbers[row]}"
 
 
-def sampled_keys(table: SampledTable, id_column: str | None) -> list[str]:
-    """What the rows go by: their ids, or their numbers in all the data."""
+def sampled_keys(table: SampledTable, id_column: str | None, n_drawn: int) -> list[str]:
+    """What the rows go by: their ids, or their numbers in all the data.
+
+    InvalidInputError for an id that is blank or not the only one of its kind among the first
+    ``n_drawn`` rows. Of rows that were added later it is too late to say so: they have the number
+    as well.
+    """
     if id_column is None:
         return [table.row_name(at) for at in range(len(table))]
-    keys = [text.strip() for text in table.column(id_column).texts]
     first: dict[str, int] = {}
-    for at, key in enumerate(keys):
+    for at, text in enumerate(table.column(id_column).texts):
+        key = text.strip()
+        if at >= n_drawn and (not key or key in first):
+            key = f"{key} ({table.row_name(at)})".strip()
         if not key:
             raise InvalidInputError(f"{table.place(at, id_column)} is blank; every row needs an id")
         if first.setdefault(key, at) != at:
@@ -71,7 +78,7 @@ def sampled_keys(table: SampledTable, id_column: str | None) -> list[str]:
                 f"{table.place(at, id_column)}: the id {key!r} is also that of "
                 f"{table.row_name(first[key])}; ids must differ"
             )
-    return keys
+    return list(first)
 
 
 def _columns(points: FilePoints, rows: IntArray, X: FloatArray) -> list[Column]:

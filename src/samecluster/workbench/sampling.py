@@ -99,5 +99,6 @@ def _read(kept: Kept, points: FilePoints, name: str) -> Prepared:
 def _prepared(kept: Kept, whole: Whole, X: FloatArray) -> Prepared:
     source = f"{whole.name}, {len(X):,} of {whole.survey.n:,} rows"
     table = SampledTable(source, whole.points, whole.rows, X)
-    keys = sampled_keys(table, kept.wanted.id_column)
+    n_added = 0 if kept.drawn is None else len(kept.drawn.added)
+    keys = sampled_keys(table, kept.wanted.id_column, len(X) - n_added)
     return Prepared(table, (), kept, np.arange(len(X)), X, keys, None, whole=whole)
