@@ -100,6 +100,26 @@ def test_with_a_guessed_margin_nothing_is_called_proven(points, tmp_path) -> Non
     assert (how[rows] == known.how_codes).all()
 
 
+def test_what_the_sample_proves_by_more_than_reach_is_not_asked_about_again(tmp_path) -> None:
+    """With a small margin much of the sample is proven by exclusion and the like. Other rows are
+    within reach of that, so none joins, and the questions are as many as without a session."""
+    made = make_ellipsoids(6_000, 2, 3, margin=0.2, fill="shell", random_state=1)
+    np.save(tmp_path / "points.npy", made.X)
+    with open_session(asked_for(tmp_path / "points.npy", margin="0.2", clusters="3")) as opened:
+        opened, found, n_joined = answered_to_the_end(opened, made.labels)
+        assert not n_joined
+        assert not found.by_how[How.UNASSIGNED]
+        other = recover_large(
+            made.X,
+            LabelOracle(made.labels),
+            margin=0.2,
+            n_clusters=3,
+            sample=SAMPLE,
+            random_state=0,
+        )
+        assert opened.session.state.n_questions <= other.n_questions
+
+
 def test_rows_out_of_reach_join_and_are_asked_about(tmp_path) -> None:
     """A cluster that the sample does not hold is found by the sweep, also by another process."""
     np.save(tmp_path / "points.npy", RARE)
