@@ -82,7 +82,7 @@ class _Files:
     report: Path | None
 
 
-@takes_request()
+@takes_request("in_blocks")
 def cluster(
     request: Request,
     oracle_cmd: OracleCommand = None,
@@ -177,6 +177,11 @@ def _cluster(
     with progress.status("reading the data"):
         opened = open_session(request)
     with _gone_if_refused(opened):
+        if opened.whole is not None:
+            raise InvalidInputError(
+                f"{opened.path} is a session on data in blocks, for `samecluster label` and "
+                "`serve`; a program answers with --in-blocks, which keeps its answers elsewhere"
+            )
         check_outputs(opened, files.out, files.prefix, files.proof, files.report)
         truth = None if request.truth is None else truth_of_items(opened, request.truth)
         _greet(progress, opened, is_kept)

@@ -28,6 +28,7 @@ class Conversation:
     columns : what to show of items
     who : the person, or None
     key : reads a key; None at the end of the input
+    look_further : called when nothing is left to ask; the session with more items, or None
     """
 
     def __init__(
@@ -37,20 +38,31 @@ class Conversation:
         columns: Sequence[str],
         who: str | None,
         key: Callable[[], str | None],
+        look_further: Callable[[Opened], Opened | None] = lambda _: None,
     ) -> None:
         self._opened, self._session, self._console = opened, opened.session, console
         self._columns, self._who, self._talk = columns, who, Talk(console, key)
         self._n_trouble = len(self._session.trouble)
+        self._look_further, self._looked_at = look_further, -1
 
     def hold(self) -> None:
         """Ask until nothing is left to ask, or the person quits."""
         while True:
             questions = self._session.ask(self._who)
             if not questions:
-                if not self._choose():
+                if not self._has_more() and not self._choose():
                     return
             elif not self._ask(questions[0]):
                 return
+
+    def _has_more(self) -> bool:
+        """Whether there are more items now; looked for once after every change."""
+        if self._looked_at == self._session.state.n_events:
+            return False
+        more = self._look_further(self._opened)
+        self._looked_at = self._session.state.n_events
+        self._opened = more or self._opened
+        return more is not None
 
     def _ask(self, question: SessionQuestion) -> bool:
         """Put a question; False if the person quits."""

@@ -29,6 +29,7 @@ _NOT_LOOKED_AT = (
     "audit",
     "max_questions",
     "seed",
+    "in_blocks",
 )
 
 

@@ -33,6 +33,9 @@ def label(request: Request, show: Show = None) -> None:
     Every answer is safe once it is given: quit at any moment (q or Ctrl-C), and the same command
     goes on. b takes answers back, as many as you like, also those of another day.
 
+    With --in-blocks questions are about a sample of the rows. When nothing is left to ask, all
+    other rows are looked at; those that do not follow from the answers join the sample.
+
     Exit code 0 when you stop or nothing is left to ask, 2 if the data or an option cannot be used,
     1 if something else is wrong, 130 after Ctrl-C.
 
@@ -50,6 +53,9 @@ def label(request: Request, show: Show = None) -> None:
 
 
 def _label(console: Console, request: Request, show: list[str] | None) -> None:
+    from functools import partial
+
+    from samecluster.cli.all_rows import look_further
     from samecluster.cli.conversation import Conversation
     from samecluster.cli.keys import read_key
     from samecluster.workbench.opening import open_session
@@ -61,25 +67,31 @@ def _label(console: Console, request: Request, show: list[str] | None) -> None:
     with opened:
         columns = checked_columns(opened, listed(show, opened.table.names))
         _greet(console, opened)
-        Conversation(opened, console, columns, request.who, read_key).hold()
+        further = partial(look_further, console, request.who)
+        Conversation(opened, console, columns, request.who, read_key, further).hold()
         console.print(f"{opened.session.progress()}.", markup=False)
         console.print(f"Answers are in {opened.path}.", markup=False)
         console.print(f"Go on: {_again(request)}", markup=False)
-        results = f"samecluster export {shlex.quote(str(opened.path))} -o labels.csv"
+        results = f"samecluster export {shlex.quote(str(opened.path))} -o labels"
+        results += ".csv" if opened.whole is None else ""
         console.print(f"Results: {results}", markup=False)
 
 
 def _greet(console: Console, opened: Opened) -> None:
     from samecluster.cli.inspect import print_inspection
+    from samecluster.workbench.all_rows import sample_line
 
     if opened.is_new:
         print_inspection(console, opened.prepared.inspection(), opened.prepared.notes)
         console.print(f"Answers go to {opened.path}.", markup=False)
     else:
         console.print(f"Going on with {opened.path}.", markup=False)
+    if line := sample_line(opened):
+        console.print(line, markup=False, soft_wrap=True)
 
 
 def _again(request: Request) -> str:
     at = [] if request.session is None else ["--session", str(request.session)]
     who = [] if request.who is None else ["--who", request.who]
-    return shlex.join(["samecluster", "label", request.data, *at, *who])
+    blocks = ["--in-blocks"] if request.in_blocks else []
+    return shlex.join(["samecluster", "label", request.data, *blocks, *at, *who])

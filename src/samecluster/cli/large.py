@@ -8,7 +8,7 @@ from __future__ import annotations
 import json as json_text
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,10 +27,9 @@ if TYPE_CHECKING:
     from samecluster.tables.answer_log import AnswerLog
     from samecluster.tables.large import LargeRecovery
 
-__all__ = ["LargeRequest", "cluster_large"]
+__all__ = ["LargeRequest", "cluster_large", "passes_shown"]
 
 _INTERRUPTED = 130
-_OPTIONS = {"id_column": "id", "separator": "sep", "missing": "na"}
 _UNDERSTOOD = {"data", "features", "truth", "margin", "clusters", "audit"}
 
 
@@ -55,12 +54,7 @@ class LargeRequest:
     @classmethod
     def of(cls, request: Request, **others: Any) -> LargeRequest:
         """From the options of the command; InvalidInputError for those that need all the data."""
-        for field in fields(request):
-            if field.name not in _UNDERSTOOD and getattr(request, field.name) != field.default:
-                option = _OPTIONS.get(field.name, field.name.replace("_", "-"))
-                raise InvalidInputError(
-                    f"--{option} does not go with --in-blocks or --dask; leave it out"
-                )
+        request.refuse_all_but(_UNDERSTOOD, "--in-blocks or --dask")
         features = None if request.features is None else listed(request.features, ())
         declared = request.declared()
         return cls(Path(request.data), features, request.truth, declared=declared, **others)
@@ -110,7 +104,7 @@ def _recovered(request: LargeRequest, shown: Console) -> LargeRecovery:
         kept = f"Going on with {request.answer_file}: {len(log.answers):,} answers are there."
         shown.print(kept, markup=False)
     with (
-        _passes_shown(shown) as on_progress,
+        passes_shown(shown) as on_progress,
         start_large(
             request.data,
             columns=request.features,
@@ -178,7 +172,7 @@ def _true_labels(request: LargeRequest) -> Callable[[int], Any]:
 
 
 @contextmanager
-def _passes_shown(console: Console) -> Iterator[Callable[[Progress], None]]:
+def passes_shown(console: Console) -> Iterator[Callable[[Progress], None]]:
     """A bar for each pass: blocks done, points decided, and the time that is left."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars

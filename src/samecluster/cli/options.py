@@ -48,6 +48,14 @@ _READING: dict[str, Any] = {
     ],
 }
 _FEATURES: dict[str, Any] = {
+    "in_blocks": Annotated[
+        bool,
+        typer.Option(
+            "--in-blocks",
+            help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Questions "
+            "are about a sample, and `export` labels all rows.",
+        ),
+    ],
     "id_column": Annotated[
         str | None, typer.Option("--id", help="The column that names the items.")
     ],

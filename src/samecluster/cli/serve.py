@@ -74,7 +74,9 @@ def serve(
     """Answer same-or-different questions about your data in a browser, alone or with others.
 
     Every answer is safe once it is given: stop at any moment (Ctrl-C), and the same command goes
-    on. `samecluster invite` makes personal links for others. DATA may be the word digits: 1,797
+    on. `samecluster invite` makes personal links for others. With --in-blocks the page is about a
+    sample of the rows. When nothing is left to ask, the same command looks at all other rows, and
+    those that do not follow from the answers join the sample. DATA may be the word digits: 1,797
     pictures of handwritten digits to try it with, and 100 questions about them.
 
     Exit code 130 after Ctrl-C, 2 if the data or an option cannot be used.
@@ -143,7 +145,8 @@ def _serve(console: Console, request: Request, place: Place, manner: Manner, bro
     console.print()
     console.print("Stopped. All answers are kept.", markup=False)
     console.print(f"Go on: {_again(request)}", markup=False)
-    results = f"samecluster export {shlex.quote(str(session_path(request)))} -o labels.csv"
+    results = f"samecluster export {shlex.quote(str(session_path(request)))} -o labels"
+    results += "" if request.in_blocks else ".csv"
     console.print(f"Results: {results}", markup=False)
     raise typer.Exit(_INTERRUPTED)
 
@@ -151,17 +154,21 @@ def _serve(console: Console, request: Request, place: Place, manner: Manner, bro
 def _serve_until_stopped(
     console: Console, request: Request, place: Place, manner: Manner, browser: bool
 ) -> None:
+    from samecluster.cli.all_rows import take_in_what_needs_questions
     from samecluster.web.serving import Serving
+    from samecluster.workbench.all_rows import sample_line
     from samecluster.workbench.opening import open_session
 
     with console.status("reading the data"):
         opened = open_session(request)
     with opened:
+        opened = take_in_what_needs_questions(console, request.who, opened)
         serving = Serving(opened, request.data, place, manner)
         begun = "Answers go to" if opened.is_new else "Going on with"
         console.print(f"{begun} {opened.path}.", markup=False)
-        if warning := place.warning():
-            console.print(warning, markup=False)
+        for line in (sample_line(opened), place.warning()):
+            if line is not None:
+                console.print(line, markup=False)
         console.print(f"Open {serving.link}", markup=False)
         console.print("Stop with Ctrl-C; nothing is lost.", markup=False)
         if browser and console.is_terminal:
@@ -202,4 +209,5 @@ def _open(link: str, session: Path) -> None:
 def _again(request: Request) -> str:
     at = [] if request.session is None else ["--session", str(request.session)]
     who = [] if request.who is None else ["--who", request.who]
-    return shlex.join(["samecluster", "serve", request.data, *at, *who])
+    blocks = ["--in-blocks"] if request.in_blocks else []
+    return shlex.join(["samecluster", "serve", request.data, *blocks, *at, *who])

@@ -102,7 +102,12 @@ def name(
 def export(
     session: SessionFile,
     out: Annotated[
-        str, typer.Option("-o", "--out", help=".csv, .tsv, .parquet, .jsonl, or - to print.")
+        str,
+        typer.Option(
+            "-o",
+            "--out",
+            help=".csv, .tsv, .parquet, .jsonl, or - to print; a new folder for data in blocks.",
+        ),
     ],
     proof: Annotated[
         Path | None,
@@ -119,11 +124,14 @@ def export(
 
     Clusters that have names go by these. Works while somebody else is labelling.
 
+    For data in blocks it writes labels.npy and how.npy for all rows, by number of cluster (how: 4
+    asked, 3 proven, 2 inferred, 1 predicted, 0 without label).
+
     Example: samecluster export shells.csv.samecluster -o labelled.csv
     """
     from samecluster.cli import session_work
 
-    session_work.export(session, out, proof, prefix, raw, data, vectors)
+    _interruptible(lambda: session_work.export(session, out, proof, prefix, raw, data, vectors))
 
 
 def report(

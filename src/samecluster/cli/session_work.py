@@ -9,6 +9,7 @@ from typing import Any
 import typer
 from rich.console import Console
 
+from samecluster.cli.all_rows import export_all
 from samecluster.cli.events import event_line
 from samecluster.errors import InvalidInputError, ProtocolError, SessionNotFoundError, StoreError
 from samecluster.sessions.sqlite import SqliteStore, rescue
@@ -100,6 +101,10 @@ def export(
     vectors: Path | None,
 ) -> None:
     with opened_session(session, data, vectors, read_only=True) as opened:
+        if opened.whole is not None:
+            progress = Console(stderr=True, highlight=False)
+            _print(*export_all(progress, opened, out, proof, prefix, raw))
+            return
         check_outputs(opened, out, prefix, proof)
         write_labels(opened, out, prefix=prefix, raw=raw)
         told = [f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}."]

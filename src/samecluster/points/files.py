@@ -21,7 +21,7 @@ from samecluster.extras import pyarrow
 from samecluster.points.blocks import ArrayPoints, Points, check_matrix, recut
 from samecluster.points.dask import DaskPoints, is_dask
 
-__all__ = ["FilePoints", "as_points", "open_points"]
+__all__ = ["FilePoints", "as_points", "data_files", "is_parquet", "open_points"]
 
 _BATCH = 65_536
 _RANGE = 262_144
@@ -43,10 +43,7 @@ def open_points(path: str | Path, columns: Sequence[str] | None = None) -> FileP
 
     ``columns`` of Parquet files; all if None, and all must be numbers.
     """
-    where = Path(path)
-    if not where.exists():
-        raise InvalidInputError(f"{where} does not exist")
-    files = _files_in(where) if where.is_dir() else [where]
+    files = data_files(path)
     names = tuple(columns) if columns is not None else None
     parts: list[_Part] = []
     for file in files:
@@ -58,6 +55,19 @@ def open_points(path: str | Path, columns: Sequence[str] | None = None) -> FileP
             )
         parts.append(part)
     return FilePoints(parts)
+
+
+def data_files(path: str | Path) -> list[Path]:
+    """The file itself, or those of a folder that hold data, in the order of their names."""
+    where = Path(path)
+    if not where.exists():
+        raise InvalidInputError(f"{where} does not exist")
+    return _files_in(where) if where.is_dir() else [where]
+
+
+def is_parquet(file: Path) -> bool:
+    """Whether a file is read as Parquet, by its name."""
+    return file.suffix.lower() in _PARQUET
 
 
 def _files_in(folder: Path) -> list[Path]:
@@ -239,10 +249,9 @@ _PARQUET = (".parquet", ".pq")
 
 
 def _open_part(path: Path, columns: tuple[str, ...] | None) -> _Part:
-    kind = path.suffix.lower()
-    if kind in _PARQUET:
+    if is_parquet(path):
         return _ParquetPart(path, columns)
-    if kind != ".npy":
+    if path.suffix.lower() != ".npy":
         raise InvalidInputError(f"{path} must end in .npy or .parquet, or be a folder of such")
     if columns is not None:
         raise InvalidInputError(f"columns can only be chosen in Parquet files, not in {path}")
@@ -284,8 +293,18 @@ class FilePoints:
         begin, end = next(cut for cut in part.ranges() if cut[0] <= at < cut[1])
         return np.asarray(part.read(begin, end)[at - begin])
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the columns; numbers from 0 where they have none."""
+        return self._parts[0].names
+
+    @property
+    def files(self) -> list[tuple[Path, int]]:
+        """The files in order, and how many rows each has."""
+        return [(part.path, part.n) for part in self._parts]
+
     def column(self, at: int) -> str:
-        return repr(self._parts[0].names[at])
+        return repr(self.names[at])
 
     def place(self, row: int) -> str:
         at = int(np.searchsorted(self._ends, row, side="right"))

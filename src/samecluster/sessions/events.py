@@ -124,8 +124,8 @@ _BODIES: dict[str, _Body] = {
     "retracted": _Body({"sequence": _is_whole}, {"items": _is_pair, "undo": _is_flag}),
     "named": _Body({"anchor": _is_text, "number": _is_whole, "text": _is_text}),
     "imported": _Body({"source": _is_text, "answers": _are_statements}),
-    # New rows, or items whose answers hold for the new rows too.
-    "updated": _Body({}, {**_DATA, "confirmed": _are_texts}),
+    # New rows (and how they were made, if that is new), or items whose answers hold for them too.
+    "updated": _Body({}, {**_DATA, "confirmed": _are_texts, "preparation": _is_mapping}),
     "parameters": _Body({"parameters": _is_mapping}),
     # Labels were frozen and a permutation of them drawn: from here on an audit is under way.
     "audit": _Body({"error": _is_share, "confidence": _is_share}),

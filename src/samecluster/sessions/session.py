@@ -211,19 +211,20 @@ class Session(Dialogue):
         *,
         contents: Sequence[str] | None = None,
         hints: Any = None,
+        preparation: Mapping[str, Any] | None = None,
         who: str | None = None,
     ) -> Changes:
         """Go on with other rows. All answers are kept.
 
         Those about removed or changed items are set aside, until the item is there again or is
-        confirmed. An audit speaks of the rows before.
+        confirmed. An audit speaks of the rows before. ``preparation`` replaces that of `create`.
         """
         X = validated(X)
         items = Items.of(keys, X, contents)
         changes = self._state.items.changes(items)
         if changes:
             hinted = checked_hint(hints, len(X))
-            self._take_rows(items, X, hinted, changes, self._new_numbers(), who)
+            self._take_rows(items, X, hinted, changes, self._new_numbers(), who, preparation)
         return changes
 
     def confirm(self, keys: Iterable[str], who: str | None = None) -> None:
@@ -325,9 +326,11 @@ class Session(Dialogue):
         changes: Changes,
         numbers: Mapping[str, int],
         who: str | None,
+        preparation: Mapping[str, Any] | None = None,
     ) -> None:
         numbers = {**numbers, **re_anchored(self._state, changes)}
-        draft = self._draft("updated", who, items.body(), numbers)
+        made = {} if preparation is None else {"preparation": dict(preparation)}
+        draft = self._draft("updated", who, {**items.body(), **made}, numbers)
         before = self._X, self._hints
         self._X, self._hints = X, hints
         try:

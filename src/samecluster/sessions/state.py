@@ -154,6 +154,7 @@ class State(Record):
     def _apply_updated(self, event: Event) -> None:
         for key in event.body.get("confirmed", ()):
             self._outdated.pop(key, None)
+        self.preparation = dict(event.body.get("preparation", self.preparation))
         if "keys" in event.body:
             self.items = Items.from_body(event.body)
             for key, digest in self.items.digest_of.items():

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.extras import pyarrow
 from samecluster.tables.columns import TypedColumn
 from samecluster.tables.reasons import reason_of
 from samecluster.tables.table import Table
 
-__all__ = ["parse_parquet"]
+__all__ = ["column_kinds", "parse_parquet", "read_cells"]
+
+_BATCH = 65_536
 
 
 def parse_parquet(data: bytes, source: str) -> Table:
@@ -33,6 +40,45 @@ def parse_parquet(data: bytes, source: str) -> Table:
         for name, column in zip(found.column_names, found.columns, strict=True)
     ]
     return Table(source, columns, format="parquet", origin=found)
+
+
+def column_kinds(file: Path) -> dict[str, bool]:
+    """The columns of a Parquet file, and whether each holds numbers."""
+    pa, pq = pyarrow()
+    try:
+        schema = pq.read_schema(file)
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidInputError(
+            f"{file} is no Parquet file, or is cut short: {reason_of(error)}"
+        ) from None
+    is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+    return {field.name: any(kind(field.type) for kind in is_number) for field in schema}
+
+
+def read_cells(files: Sequence[tuple[Path, int]], name: str, rows: IntArray) -> Any:
+    """The cells of a column in some rows, which are numbered through all files.
+
+    Files come with their numbers of rows. Numbers are an array, anything else a list.
+    """
+    pa, pq = pyarrow()
+    order = np.argsort(rows, kind="stable")
+    ranked, found, begin = rows[order], [], 0
+    for file, n_rows in files:
+        done = begin
+        try:
+            with pq.ParquetFile(file) as opened:
+                for batch in opened.iter_batches(_BATCH, columns=[name]):
+                    mine = slice(*np.searchsorted(ranked, [done, done + len(batch)]))
+                    found.append(batch.column(0).take(pa.array(ranked[mine] - done)))
+                    done += len(batch)
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise InvalidInputError(
+                f"{file}: column {name!r} cannot be read: {reason_of(error)}"
+            ) from None
+        begin += n_rows
+    place = np.empty(len(rows), dtype=np.int64)
+    place[order] = np.arange(len(rows))
+    return _values(pa, pa.chunked_array(found).take(pa.array(place)))
 
 
 def _values(pa: Any, column: Any) -> Any:

@@ -23,7 +23,7 @@ from samecluster.tables.dialect import Dialect, number_pattern
 from samecluster.tables.files import STDIN
 from samecluster.tables.table import Table
 
-__all__ = ["NAMES", "ResultFormat", "format_of", "results_as_bytes", "write_results"]
+__all__ = ["FORMATS", "NAMES", "ResultFormat", "format_of", "results_as_bytes", "write_results"]
 
 ResultFormat: TypeAlias = Literal["csv", "parquet", "jsonl"]
 
@@ -31,7 +31,7 @@ NAMES = ("cluster", "how", "probability")
 UNASSIGNED = "unassigned"
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
-_FORMATS: dict[str, ResultFormat] = {
+FORMATS: dict[str, ResultFormat] = {
     ".parquet": "parquet",
     ".pq": "parquet",
     ".jsonl": "jsonl",
@@ -119,8 +119,8 @@ def results_as_bytes(
 def format_of(table: Table, path: str) -> ResultFormat:
     """The format that a file of this name gets; InvalidInputError if none goes with it."""
     suffix = Path(path).suffix.lower()
-    if suffix in _FORMATS:
-        return _FORMATS[suffix]
+    if suffix in FORMATS:
+        return FORMATS[suffix]
     if path != STDIN and suffix:
         raise InvalidInputError(
             f"{path}: the name must end in .csv, .tsv, .jsonl or .parquet, or name the format"

@@ -22,6 +22,7 @@ from samecluster.web.live import stream
 from samecluster.web.people import place_of
 from samecluster.web.reasons import why
 from samecluster.web.refusal import Refusal
+from samecluster.workbench.all_rows import sample_line
 
 __all__ = ["OPERATIONS"]
 
@@ -42,6 +43,7 @@ async def _session(desk: Desk, call: Call) -> Any:
         "n_people": here,
         "which_group": desk.board.summary.may_choose,
         "kind": desk.views.kind,
+        "sample": sample_line(desk.opened, desk.opened.path.name),
         "version": samecluster.__version__,
     }
 

@@ -11,6 +11,7 @@ from samecluster.recovery.audit import AuditReport
 from samecluster.recovery.remaining import Remaining, remaining_questions
 from samecluster.recovery.result import How
 from samecluster.sessions.session import Session
+from samecluster.workbench.all_rows import sample_line
 from samecluster.workbench.opening import Opened
 
 __all__ = ["how_counts", "left_line", "questions_left", "session_facts", "status_lines"]
@@ -23,6 +24,7 @@ def session_facts(opened: Opened) -> dict[str, Any]:
     return {
         "session": str(opened.path),
         "items": progress.n_items,
+        "sample_of": None if opened.whole is None else opened.whole.survey.n,
         "labelled": progress.n_labelled,
         "questions": progress.n_questions,
         "by_how": how_counts(progress.by_how),
@@ -47,6 +49,8 @@ def status_lines(opened: Opened) -> Iterator[str]:
     """The same for people."""
     facts = session_facts(opened)
     yield f"{opened.session.progress()}."
+    if line := sample_line(opened):
+        yield line
     yield from (f"  {line}" for line in facts["rests_on"])
     for one in facts["clusters"]:
         named = f" {one['name']}" if one["name"] else ""

@@ -8,11 +8,15 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError, SchemaError
+from samecluster.recovery.levels import first_rows
 from samecluster.tables import Preparation, Wanted
 from samecluster.workbench.request import Request, listed
 
-__all__ = ["Kept"]
+__all__ = ["Drawn", "Kept"]
 
 _READING = (
     "separator",
@@ -36,13 +40,31 @@ _FEATURES = (
 )
 
 
+@dataclass(frozen=True)
+class Drawn:
+    """Which rows of the data are items: ``size`` of ``n`` at random, and those added since."""
+
+    n: int
+    size: int
+    seed: int
+    added: tuple[int, ...] = ()
+
+    def rows(self) -> IntArray:
+        """Those that `samecluster.recover_large` would look at with this seed, then the added."""
+        # It takes this number from the seed's generator, as certify in memory does.
+        seed = int(np.random.default_rng(self.seed).integers(2**31))
+        drawn = first_rows(self.n, self.size, seed)
+        return np.concatenate([drawn, np.array(self.added, dtype=np.int64)])
+
+
 @dataclass(frozen=True, eq=False)
 class Kept:
     """The preparation of a session, and what makes the same of the same file again.
 
     ``columns`` are those that tell what an item is: all that were there when the session began but
     for truth, labels and ignored ones. A column that is added later changes no item. With
-    ``labels_as`` "hint" the column of labels only guides the questions.
+    ``labels_as`` "hint" the column of labels only guides the questions. With ``drawn`` the items
+    are a sample of data that is read in blocks.
     """
 
     preparation: Preparation
@@ -50,6 +72,7 @@ class Kept:
     columns: tuple[str, ...]
     reading: Mapping[str, Any]
     labels_as: str = "known"
+    drawn: Drawn | None = None
 
     @staticmethod
     def reading_of(request: Request) -> dict[str, Any]:
@@ -65,6 +88,7 @@ class Kept:
             "columns": list(self.columns),
             "reading": dict(self.reading),
             "labels_as": self.labels_as,
+            **({} if self.drawn is None else {"drawn": asdict(self.drawn)}),
         }
 
     @classmethod
@@ -80,12 +104,14 @@ class Kept:
             for name, value in stored["wanted"].items()
             if name in known
         }
+        drawn = stored.get("drawn")
         return cls(
             Preparation.from_json(json.dumps(stored["features"])),
             Wanted(**wanted),
             tuple(stored["columns"]),
             stored["reading"],
             stored.get("labels_as", "known"),
+            None if drawn is None else Drawn(**{**drawn, "added": tuple(drawn["added"])}),
         )
 
     @property
@@ -105,6 +131,8 @@ class Kept:
 
     def refuse_other_features(self, request: Request) -> None:
         """InvalidInputError that names the first option that would change what features are."""
+        if request.in_blocks and self.drawn is None:
+            raise _fixed("--in-blocks", "in blocks", "all in memory")
         for option, name, kept in _FEATURES:
             given, before = getattr(request, name), getattr(self.wanted, kept)
             if isinstance(given, list):

@@ -15,56 +15,23 @@ from typing import Any
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import DataMismatchError, InvalidInputError, SessionNotFoundError
-from samecluster.sessions.events import Event
 from samecluster.sessions.items import Changes, Items
 from samecluster.sessions.session import Session
 from samecluster.sessions.sqlite import SqliteStore
 from samecluster.sessions.state import State
 from samecluster.tables import Preparation, Table, Wanted, item_keys
-from samecluster.tables.choosing import Choice, choose
-from samecluster.tables.inspection import Inspection, inspect_choice
+from samecluster.tables.choosing import choose
 from samecluster.tables.loading import Loaded
 from samecluster.workbench.kept import Kept
-from samecluster.workbench.known import import_known, labels_as_hints
+from samecluster.workbench.known import import_known
+from samecluster.workbench.prepared import Prepared, Whole
 from samecluster.workbench.request import Request
+from samecluster.workbench.sampling import newly_sampled, sampled_again
 
-__all__ = ["Opened", "Prepared", "data_beside", "open_session", "reopen", "session_path"]
+__all__ = ["Opened", "data_beside", "open_session", "reopen", "session_path"]
 
 SUFFIX = ".samecluster"
-
-
-@dataclass(frozen=True, eq=False)
-class Prepared:
-    """Data as a session takes it.
-
-    ``rows`` are the rows of the table that are items: the item in row i of X is row rows[i] of the
-    table.
-    """
-
-    table: Table
-    notes: tuple[str, ...]
-    kept: Kept
-    rows: IntArray
-    X: FloatArray
-    keys: list[str]
-    contents: list[str]
-    choice: Choice | None = None
-
-    def session(self, store: SqliteStore, **how: Any) -> Session:
-        """The session in a store, with this data; ``how`` goes to `Session.open`."""
-        return Session.open(
-            store, self.keys, self.X, contents=self.contents, hints=self.hints(), **how
-        )
-
-    def inspection(self) -> Inspection:
-        """How the data is read and used, to be shown before the first question."""
-        return inspect_choice(self.choice or choose(self.table, self.kept.wanted))
-
-    def hints(self) -> list[str | None] | None:
-        """The labels that only guide the questions, as the data has them now."""
-        return labels_as_hints(self.table, self.rows, self.kept.hint_column)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +50,11 @@ class Opened:
     @property
     def wanted(self) -> Wanted:
         return self.prepared.kept.wanted
+
+    @property
+    def whole(self) -> Whole | None:
+        """The data that the items are a sample of, if they are one."""
+        return self.prepared.whole
 
     def table_row(self, row: int) -> int:
         """The row of the table that has the item in this row of the session."""
@@ -125,9 +97,9 @@ def open_session(request: Request) -> Opened:
     path = session_path(request)
     if path.exists():
         with _store(path) as store:
-            first = next(iter(store.read()), None)
-            if first is not None:
-                return _go_on(store, first, request, path)
+            preparation = _kept_in(store)
+            if preparation is not None:
+                return _go_on(store, preparation, request, path)
             store.close()
     prepared = _newly_prepared(request)
     existed = path.exists()
@@ -155,12 +127,12 @@ def reopen(
         )
     request = request or Request(data=data_beside(path))
     with _store(path, read_only=read_only) as store:
-        first = next(iter(store.read()), None)
-        if first is None:
+        preparation = _kept_in(store)
+        if preparation is None:
             raise SessionNotFoundError(
                 f"{path} holds no session yet; `samecluster label` begins one"
             )
-        prepared = prepared_again(request, first.body["preparation"])
+        prepared = prepared_again(request, preparation)
         session = _opened(store, prepared, request, update)
     return Opened(session, prepared, path, is_new=False)
 
@@ -178,8 +150,20 @@ def prepared_again(request: Request, preparation: Mapping[str, Any]) -> Prepared
     """The data as a session takes it that has kept this preparation."""
     kept = Kept.from_json(preparation)
     kept.refuse_other_features(request)
+    if kept.drawn is not None:
+        return sampled_again(request, kept)
     loaded = replace(request, **kept.reading_for(request)).load()
     return _prepared(loaded, kept)
+
+
+def _kept_in(store: SqliteStore) -> Mapping[str, Any] | None:
+    """How the rows of a session were prepared; None if the store holds none."""
+    found: Mapping[str, Any] | None = None
+    for event in store.read():
+        found = event.body.get("preparation", found)
+        if found is not None and "drawn" not in found:
+            break  # only a sample grows
+    return found
 
 
 @contextmanager
@@ -209,8 +193,10 @@ def _begin(store: SqliteStore, prepared: Prepared, request: Request, path: Path)
     return Opened(session, prepared, path, is_new=True)
 
 
-def _go_on(store: SqliteStore, first: Event, request: Request, path: Path) -> Opened:
-    prepared = prepared_again(request, first.body["preparation"])
+def _go_on(
+    store: SqliteStore, preparation: Mapping[str, Any], request: Request, path: Path
+) -> Opened:
+    prepared = prepared_again(request, preparation)
     session = _opened(store, prepared, request)
     if request.seed not in (None, session.state.seed):
         raise InvalidInputError(
@@ -242,11 +228,15 @@ def _opened(
 
 def _seed(prepared: Prepared) -> int:
     """From the data, so that the same file asks the same questions on every machine."""
+    if prepared.contents is None:
+        return 0
     digest = hashlib.blake2b("\n".join(prepared.contents).encode(), digest_size=4).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
 def _newly_prepared(request: Request) -> Prepared:
+    if request.in_blocks:
+        return newly_sampled(request)
     loaded = request.load()
     names = loaded.table.names
     wanted = request.wanted(names)

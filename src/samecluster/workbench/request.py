@@ -5,7 +5,8 @@ Nothing heavy is imported before it is needed, as help texts are made from it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Collection
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Request", "listed"]
 
+_OPTIONS = {"id_column": "id", "separator": "sep", "missing": "na"}
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -56,6 +58,7 @@ class Request:
     encoding: str | None = None
     missing: list[str] | None = None
     header: bool | None = None
+    in_blocks: bool = False
 
     def asked(self) -> Asked:
         """How the data is written, as far as the user says so."""
@@ -110,6 +113,13 @@ class Request:
         if self.labels_as is not None and self.labels is None:
             raise InvalidInputError("--labels-as needs the column of the labels: --labels COLUMN")
         return self.labels_as
+
+    def refuse_all_but(self, usable: Collection[str], with_what: str) -> None:
+        """InvalidInputError that names the first option given that is not among the usable."""
+        for field in fields(self):
+            if field.name not in usable and getattr(self, field.name) != field.default:
+                option = _OPTIONS.get(field.name, field.name.replace("_", "-"))
+                raise InvalidInputError(f"--{option} does not go with {with_what}; leave it out")
 
     def declared(self) -> dict[str, Any]:
         """The parameters of a session that were given."""

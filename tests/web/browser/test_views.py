@@ -4,8 +4,14 @@ import re
 
 import pytest
 
+from samecluster.instances import make_ellipsoids
+from samecluster.workbench.opening import open_session
+from samecluster.workbench.request import Request
+from tests.large_session_cases import small_sample, write_parquet
 from tests.web.browser.labelling import answers_in, somebody
-from tests.web.served import begin, in_thread, write_data
+from tests.web.served import Data, begin, in_thread, write_data
+
+__all__ = ["small_sample"]
 
 
 @pytest.fixture
@@ -163,3 +169,14 @@ def test_annotators_are_not_offered_what_owners_decide(chromium, data) -> None:
             assert "The owner of the session decides" in text
             assert bo.page.locator(".choice").count() == 0
             assert bo.page.get_by_role("link", name="People").count() == 0
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_a_sample_is_called_one(chromium, tmp_path) -> None:
+    path = write_parquet(tmp_path, make_ellipsoids(6_000, 2, 3, random_state=4).X)
+    open_session(Request(str(path), in_blocks=True, id_column="shell")).session.close()
+    data = Data(path, {})
+    with in_thread(data) as served, somebody(chromium, served.link, data) as person:
+        person.page.get_by_text("points.parquet, 600 of 6,000 rows").wait_for()
+        person.go("progress")
+        person.page.get_by_text("The items are a sample: 600 of the 6,000 rows").wait_for()

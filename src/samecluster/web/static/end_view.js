@@ -30,7 +30,7 @@ export async function showEnd(place, app, signal) {
     element(
       "div",
       { class: "two" },
-      element("div", { class: "told" }, next, app.session.role === "owner" && downloads()),
+      element("div", { class: "told" }, next, app.session.role === "owner" && downloads(app.session)),
       known,
     ),
   );
@@ -107,11 +107,12 @@ function choiceButton({ key, text }, app) {
   );
 }
 
-function downloads() {
+function downloads({ sample }) {
   return element(
     "section",
     { class: "card", "aria-labelledby": "take-away" },
     element("h2", { id: "take-away" }, "Take away"),
+    sample && element("p", {}, sample),
     element(
       "ul",
       { class: "downloads" },

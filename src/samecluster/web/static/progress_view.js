@@ -23,19 +23,20 @@ export function progressView(place, app, signal) {
   const draw = () => {
     if (!app.progress) return;
     heading.textContent = knownLine(app.progress);
-    drawTold(told, app.progress);
+    drawTold(told, app.progress, app.session.sample);
   };
   app.addEventListener("progress", draw, { signal });
   draw();
   plot.fetch();
 }
 
-function drawTold(told, progress) {
+function drawTold(told, progress, sample) {
   told.replaceChildren(
     element(
       "section",
       { class: "card" },
       element("h2", {}, "How labels are known"),
+      sample && element("p", {}, sample),
       howBar(progress),
       howLegend(progress),
       progress.assumptions.length > 0 && [

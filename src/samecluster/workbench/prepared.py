@@ -1,0 +1,62 @@
+"""Data as a session takes it: a table, the features that were made of it, and keys of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.points.files import FilePoints
+from samecluster.points.survey import Survey
+from samecluster.sessions.session import Session
+from samecluster.sessions.sqlite import SqliteStore
+from samecluster.tables import Table
+from samecluster.tables.choosing import Choice, choose
+from samecluster.tables.inspection import Inspection, inspect_choice
+from samecluster.workbench.kept import Kept
+from samecluster.workbench.known import labels_as_hints
+
+__all__ = ["Prepared", "Whole"]
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """Data in blocks: what it is called and where, what it looks like, which rows are items."""
+
+    name: str
+    points: FilePoints
+    survey: Survey
+    rows: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Data as a session takes it.
+
+    ``rows`` are the rows of the table that are items: the item in row i of X is row rows[i] of the
+    table. With ``whole`` the table is a sample of data in blocks.
+    """
+
+    table: Table
+    notes: tuple[str, ...]
+    kept: Kept
+    rows: IntArray
+    X: FloatArray
+    keys: list[str]
+    contents: list[str] | None
+    choice: Choice | None = None
+    whole: Whole | None = None
+
+    def session(self, store: SqliteStore, **how: Any) -> Session:
+        """The session in a store, with this data; ``how`` goes to `Session.open`."""
+        return Session.open(
+            store, self.keys, self.X, contents=self.contents, hints=self.hints(), **how
+        )
+
+    def inspection(self) -> Inspection:
+        """How the data is read and used, to be shown before the first question."""
+        return inspect_choice(self.choice or choose(self.table, self.kept.wanted))
+
+    def hints(self) -> list[str | None] | None:
+        """The labels that only guide the questions, as the data has them now."""
+        return labels_as_hints(self.table, self.rows, self.kept.hint_column)
