@@ -276,6 +276,14 @@ def test_the_sample_of_very_many_rows_needs_no_permutation() -> None:
     assert (rows == first_rows(10**12, 50_000, seed=3)).all()
 
 
+def test_few_rows_of_very_many_are_the_beginning_of_all() -> None:
+    n = 2_500_000
+    everything = first_rows(n, n, seed=3)
+    assert (np.sort(everything) == np.arange(n)).all()
+    assert (first_rows(n, 1_000, seed=3) == everything[:1_000]).all()
+    assert (first_rows(n, 300_000, seed=3) == everything[:300_000]).all()
+
+
 @pytest.mark.parametrize("kernel", ["numpy", "auto"])
 def test_columns_near_a_direction_decide_what_all_columns_decide(
     kernel, tmp_path, monkeypatch

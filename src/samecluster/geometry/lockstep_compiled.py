@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-LANES = 64
+LANES = 48
 BLOCK = 64
 GOOD_PRICE = np.float32(1.1)
 FAST = {"nnan", "ninf", "nsz", "contract", "reassoc", "arcp"}

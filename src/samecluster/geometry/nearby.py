@@ -104,7 +104,7 @@ class Nearby:
         targets = lifted.astype(np.float32)
         group = kernel.nearest_direction(targets, self._mean, self._directions)
         order = np.argsort(group.astype(np.uint8), kind="stable")  # by radix, as it is short
-        targets, lifted = targets[order], lifted[order]
+        targets, lifted = targets.take(order, axis=0), lifted.take(order, axis=0)
         found = programs.Reached.empty(len(targets), cluster.D, with_inverse=with_basis)
         for at, part in _parts(group[order]):
             near = self._neighbourhoods[at]

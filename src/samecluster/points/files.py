@@ -108,7 +108,8 @@ class _Part:
     def layout(self) -> str:
         return f"columns {', '.join(self.names)}"
 
-    def pieces(self) -> Iterator[Array]:
+    def pieces(self, first: int, size: int) -> Iterator[Array]:
+        """All rows; best is a piece of ``first`` rows and then of ``size``, as they are needed."""
         raise NotImplementedError
 
     def ranges(self) -> list[tuple[int, int]]:
@@ -144,20 +145,11 @@ class _NpyPart(_Part):
     def layout(self) -> str:
         return f"{len(self.names)} columns"
 
-    def pieces(self) -> Iterator[Array]:
-        if not self._by_rows:
-            mapped = np.load(self.path, mmap_mode="r", allow_pickle=False)
-            yield from (mapped[at : at + _BATCH] for at in range(0, self.n, _BATCH))
-            return
-        d = len(self.names)
-        with self.path.open("rb") as file:
-            file.seek(self._offset)
-            for begin in range(0, self.n, _BATCH):
-                count = min(_BATCH, self.n - begin) * d
-                numbers = np.fromfile(file, dtype=self.dtype, count=count)
-                if len(numbers) < count:
-                    raise self.changed()
-                yield numbers.reshape(-1, d)
+    def pieces(self, first: int, size: int) -> Iterator[Array]:
+        cuts = [0, *range(min(first, self.n), self.n, size), self.n]
+        for begin, end in itertools.pairwise(cuts):
+            if end > begin:
+                yield self.read(begin, end)
 
     def ranges(self) -> list[tuple[int, int]]:
         return [(at, min(at + _RANGE, self.n)) for at in range(0, self.n, _RANGE)]
@@ -209,7 +201,8 @@ class _ParquetPart(_Part):
                     "others with columns=[...]"
                 )
 
-    def pieces(self) -> Iterator[Array]:
+    def pieces(self, first: int, size: int) -> Iterator[Array]:
+        del first, size  # rows are stored in groups, whatever is needed
         return self._pieces(None, 0)
 
     def ranges(self) -> list[tuple[int, int]]:
@@ -284,7 +277,11 @@ class FilePoints:
         for part in self._parts:
             if part.state != _State.of(part.path):
                 raise part.changed()
-        yield from recut((piece for part in self._parts for piece in part.pieces()), size)
+        yield from recut(self._pieces(size), size)
+
+    def _pieces(self, size: int) -> Iterator[Array]:
+        for part, end in zip(self._parts, self._ends, strict=True):
+            yield from part.pieces(size - (end - part.n) % size, size)
 
     def row(self, at: int) -> Array:
         number = int(np.searchsorted(self._ends, at, side="right"))

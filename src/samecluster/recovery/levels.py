@@ -19,7 +19,7 @@ _FIRST_LEVEL = 4096
 _LARGE_FIRST_LEVEL = 8192
 _LARGE_DIMENSION = 7
 _GROWTH = 4
-_PERMUTED = 1 << 25
+_PERMUTED = 1 << 21
 
 
 def level_sizes(n: int, d: int) -> list[int]:
@@ -34,10 +34,15 @@ def level_sizes(n: int, d: int) -> list[int]:
 def first_rows(n: int, count: int, seed: int) -> IntArray:
     """The first ``count`` rows of a random permutation of n.
 
-    A permutation of more than 2^25 rows takes more memory than all else; a sample without
-    repetition is drawn then.
+    Of very many rows the beginning is drawn first, so that those who need no more need not wait
+    for a permutation of all.
     """
     rng = np.random.default_rng(seed)
     if n <= _PERMUTED:
         return rng.permutation(n)[:count]
-    return rng.choice(n, size=count, replace=False)
+    first = rng.choice(n, size=LARGEST_LEVEL, replace=False)
+    if count <= len(first):
+        return first[:count]
+    others = np.ones(n, bool)
+    others[first] = False
+    return np.concatenate([first, rng.permutation(np.flatnonzero(others))])[:count]

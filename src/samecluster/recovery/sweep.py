@@ -118,7 +118,7 @@ class Sweep:
         if not len(which):
             return
         cluster, nearby = self._clusters[at], self._nearby[at]
-        lifted = cluster.lift(points[which])
+        lifted = cluster.lift(points.take(which, axis=0))
         if nearby is not None:
             order, shown, basis = nearby.show(
                 kernel, cluster, lifted, self._bound, self._limit, found.columns is not None
@@ -168,7 +168,7 @@ class Deciding:
 
     def __call__(self, block: Array, bits: Array) -> Swept:
         which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
-        found = self.sweep.decide(block[which], self.with_columns)
+        found = self.sweep.decide(block.take(which, axis=0), self.with_columns)
         return Swept(found.names, found.columns, block[which[found.names < 0]])
 
 
