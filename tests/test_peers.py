@@ -2,6 +2,7 @@
 
 import io
 import random
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from benchmarks.peers.counting import CountingOracle, Exact, LimitReached, Place
 from benchmarks.peers.course import Course, read_course
 from benchmarks.peers.instances import Case
 from benchmarks.peers.learners import rbf_svm
+from benchmarks.peers.report import _overview
 
 LABELS = np.array([0, 0, 1, 1, 2, 2, 3, 3])
 
@@ -169,3 +171,30 @@ def test_margin_sampling_is_charged_all_its_questions() -> None:
     assert [asked for asked, _, _ in course.points] == sorted(a for a, _, _ in course.points)
     # 60 points in 3 classes: no more than two questions each, no less than one but for the first.
     assert 59 <= oracle.n_questions <= 118
+
+
+ROOT = Path(__file__).parents[1]
+
+
+def test_at_a_glance_shows_the_fewest_questions_and_the_error_that_is_left() -> None:
+    exact = Course(points=[(7, 0.5, 0.1), (20, 0.0, 0.2)], ended="stopped", asked=20)
+    slower = Course(points=[(90, 0.0, 0.2)], ended="exact", asked=90)
+    wrong = Course(points=[(1, 0.5, 0.1), (200, 0.25, 0.2)], ended=None, asked=310)
+    courses = {("certify", "paper"): exact, ("cobras", "paper"): slower, ("recur", "paper"): wrong}
+    cells = {
+        line.split("|")[1].strip(): line.split("|")[2].strip()
+        for line in _overview(courses, ["paper"]).splitlines()[2:]
+    }
+    assert cells["samecluster certify, k and margin given"] == "**20**"
+    assert cells["COBRAS"] == "90"
+    assert cells["RECUR, k and margin given"] == "25 % wrong"
+
+
+def test_the_readme_shows_what_the_benchmark_wrote() -> None:
+    """The table, the date and the command in the README are those of the results."""
+    results = (ROOT / "benchmarks" / "peers" / "results.md").read_text()
+    readme = (ROOT / "README.md").read_text()
+    overview = results[results.index("| tool |") : results.index("\n\n## ")]
+    assert overview.strip() in readme
+    date = results.splitlines()[2].split(",")[0]
+    assert f"`make bench-peers`, {date}" in readme.partition("## Beside other tools")[2]

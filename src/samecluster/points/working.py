@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any, Protocol, TypeGuard, TypeVar
 
+from threadpoolctl import threadpool_limits
+
 from samecluster._typing import Array
 from samecluster.points.blocks import Points
 
@@ -72,7 +74,8 @@ def in_order(work: Callable[[S], T], items: Iterable[S], threads: int) -> Iterat
             yield item, work(item)
         return
     waiting: deque[tuple[S, Future[T]]] = deque()
-    with ThreadPoolExecutor(threads) as pool:
+    # All cores are busy with blocks: products that spread out as well would only wait for them.
+    with threadpool_limits(1, user_api="blas"), ThreadPoolExecutor(threads) as pool:
         try:
             for item in items:
                 waiting.append((item, pool.submit(work, item)))
