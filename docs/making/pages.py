@@ -1,7 +1,7 @@
 """Pages of the site that are made from files outside docs, and links between pages.
 
-README, CHANGELOG, CONTRIBUTING, the examples and the comparison stay where people look for them; the
-site has a page made of each. Links are written as they work in the repository, and are changed for the site.
+README, CHANGELOG, CONTRIBUTING, examples and the comparison stay where people look for them; the
+site has a page of each. Links are written as they work in the repository, and changed for the site.
 """
 
 from __future__ import annotations
