@@ -5,6 +5,9 @@ of a tuple) are constants. So the compiler sees that rows do not overlap, and lo
 become vector instructions; with an array for each kind of row it gave up on the most expensive
 loops, and the whole took twice as long. Conditions must be choices between values already computed:
 a branch would end that too.
+
+Numba keeps compiled code by the file of the function called, not of those it calls: after a change
+here, `touch` the files that import this one.
 """
 
 from __future__ import annotations
