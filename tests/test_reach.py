@@ -248,12 +248,9 @@ def test_programs_of_a_sweep_reach_what_is_in_reach(compiled, seed, d, count) ->
     assume(max(np.linalg.cond(columns[basis]) for basis in bases) < 1e3)
     inverses = np.linalg.inv(columns[bases].transpose(0, 2, 1))
     targets = lifted(1.5 * rng.normal(size=(count, d))).astype(np.float32)
-    found = programs.Reached.empty(count, d + 1, with_inverse=True)
-    numbers = np.arange(100, dtype=np.int32)
-    bound = 1.4
-    Kernel(compiled).reach(
-        targets, bases, inverses, columns, numbers, bound, found, slice(0, count)
-    )
+    kernel, numbers, bound = Kernel(compiled), np.arange(100, dtype=np.int32), 1.4
+    found = kernel.nothing_reached(count, d + 1, with_inverse=True)
+    kernel.reach(targets, bases, inverses, columns, numbers, bound, found, slice(0, count))
     reached = np.flatnonzero(found.reached)
     A = columns[found.basis[reached]].transpose(0, 2, 1)
     made = np.einsum("pri,pi->pr", A, found.weights[reached])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property, partial
@@ -54,6 +55,7 @@ class Kernel:
         self._compiled = compiled
         self.programs = self.pivots = 0
         self.buffers: programs.Solved | None = None
+        self._scratch: dict[str, Array] = {}
 
     @cached_property
     def compiled(self) -> Any:
@@ -149,6 +151,15 @@ class Kernel:
             out.inverse[at],
         )
 
+    def nothing_reached(self, p: int, D: int, with_inverse: bool) -> programs.Reached:
+        """For `reach` to write to; good until the next one is asked for."""
+        return programs.Reached(
+            np.zeros(p, bool),
+            self.scratch("basis", (p, D), np.int32),
+            self.scratch("weights", (p, D), np.float32),
+            self.scratch("inverse", (p if with_inverse else 0, D, D), np.float32),
+        )
+
     def shown(
         self,
         targets: Array,
@@ -228,6 +239,19 @@ class Kernel:
         b = self.buffers
         b.pi[:p] = 0.0
         return programs.Solved(b.status[:p], b.total[:p], b.basis[:p], b.inverse[:p], b.pi[:p])
+
+    def scratch(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+        """An array to write to, in the same memory each time, as for `_buffers`."""
+        size = math.prod(shape)
+        held = self._scratch.get(name)
+        if held is None or held.size < size or held.dtype != dtype:
+            held = self._scratch[name] = np.empty(size, dtype)
+        return held[:size].reshape(shape)
+
+    def taken(self, name: str, rows: Array, which: Array) -> Array:
+        """Some of the rows, in memory that is used again for the same name."""
+        out = self.scratch(name, (len(which), rows.shape[1]), rows.dtype)
+        return np.take(rows, which, axis=0, out=out, mode="clip")  # others would copy once more
 
     def nearest_direction(self, lifted32: Array, mean: Array, directions: Array) -> Array:
         """The direction (m, d) most nearly parallel to each target, m higher if opposite."""

@@ -101,11 +101,13 @@ class Nearby:
         Returns an order of the points, whether each is shown in that order, and its basis; a basis
         is good for a proof only if one was asked for.
         """
-        targets = lifted.astype(np.float32)
+        targets = kernel.scratch("unsorted", lifted.shape, np.float32)
+        targets[:] = lifted
         group = kernel.nearest_direction(targets, self._mean, self._directions)
         order = np.argsort(group.astype(np.uint8), kind="stable")  # by radix, as it is short
-        targets, lifted = targets.take(order, axis=0), lifted.take(order, axis=0)
-        found = programs.Reached.empty(len(targets), cluster.D, with_inverse=with_basis)
+        targets = kernel.taken("targets", targets, order)
+        lifted = kernel.taken("sorted", lifted, order)
+        found = kernel.nothing_reached(len(lifted), cluster.D, with_basis)
         for at, part in _parts(group[order]):
             near = self._neighbourhoods[at]
             columns = near.columns, near.numbers

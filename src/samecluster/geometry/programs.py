@@ -68,15 +68,6 @@ class Reached:
     weights: Array
     inverse: Array
 
-    @classmethod
-    def empty(cls, p: int, D: int, with_inverse: bool) -> Reached:
-        return cls(
-            np.zeros(p, bool),
-            np.zeros((p, D), np.int32),
-            np.zeros((p, D), np.float32),
-            np.zeros((p if with_inverse else 0, D, D), np.float32),
-        )
-
 
 def solve(
     targets: Array,

@@ -110,8 +110,11 @@ class Members:
 
     def lift(self, points: Array) -> Array:
         """Whitened coordinates (p, D) of points (p, d), with a last column of ones."""
-        out = np.empty((len(points), self.D))
-        np.matmul(points - self.centre, self.T, out=out[:, :-1])
+        return self.lift_offsets(points - self.centre, np.empty((len(points), self.D)))
+
+    def lift_offsets(self, offsets: Array, out: Array) -> Array:
+        """The same of points less the centre, written to ``out``."""
+        np.matmul(offsets, self.T, out=out[:, :-1])
         out[:, -1] = 1.0
         return out
 

@@ -238,13 +238,13 @@ class _Following:
     shapes: _Shapes | None
 
     def __call__(self, block: Array, bits: Array) -> Array:
-        rows = block[np.flatnonzero(np.unpackbits(bits, count=len(block)))]
-        names = np.full(len(rows), UNDECIDED, np.int16)
+        which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
+        names = np.full(len(which), UNDECIDED, np.int16)
         if self.sweep is not None:
-            found = self.sweep.decide(rows).names
+            found = self.sweep.decide(block, which).names
             names[found >= 0] = self.numbers[found[found >= 0]]
         if self.shapes is not None:
             open_ = np.flatnonzero(names < 0)
-            guessed = self.shapes.predicted(rows[open_])
+            guessed = self.shapes.predicted(block[which[open_]])
             names[open_] = np.where(guessed >= 0, guessed + _PREDICTED, UNDECIDED)
         return names

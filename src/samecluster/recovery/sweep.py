@@ -86,11 +86,13 @@ class Sweep:
         self._kernels = SimpleQueue()
         self._compiled = compiled_programs() if self._compiled else None
 
-    def decide(self, rows: Array, with_columns: bool = False) -> Decided:
-        """Decide rows (p, d) as they are stored; may be called from several threads."""
+    def decide(self, block: Array, which: Array, with_columns: bool = False) -> Decided:
+        """Decide rows ``which`` of points (p, d) as stored; threads may call it at once."""
         kernel = Kernel(self._compiled) if self._kernels.empty() else self._kernels.get()
         try:
-            return self._decide(kernel, rows * self._scale, with_columns)
+            rows = kernel.taken("rows", block, which)
+            points = np.multiply(rows, self._scale, out=kernel.scratch("points", rows.shape))
+            return self._decide(kernel, points, with_columns)
         finally:
             self._kernels.put(kernel)
 
@@ -118,7 +120,9 @@ class Sweep:
         if not len(which):
             return
         cluster, nearby = self._clusters[at], self._nearby[at]
-        lifted = cluster.lift(points.take(which, axis=0))
+        offsets = kernel.taken("offsets", points, which)
+        offsets -= cluster.centre
+        lifted = cluster.lift_offsets(offsets, kernel.scratch("lifted", (len(which), cluster.D)))
         if nearby is not None:
             order, shown, basis = nearby.show(
                 kernel, cluster, lifted, self._bound, self._limit, found.columns is not None
@@ -168,7 +172,7 @@ class Deciding:
 
     def __call__(self, block: Array, bits: Array) -> Swept:
         which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
-        found = self.sweep.decide(block.take(which, axis=0), self.with_columns)
+        found = self.sweep.decide(block, which, self.with_columns)
         return Swept(found.names, found.columns, block[which[found.names < 0]])
 
 
