@@ -81,7 +81,10 @@ def true_margin(
     points, numbers = _checked(X), np.asarray(labels)
     if numbers.shape != points.shape[:1] or numbers.dtype.kind not in "iu":
         came = f"{numbers.dtype} of shape {numbers.shape}"
-        raise InvalidInputError(f"labels must be {len(points)} integers, one a row; got {came}")
+        raise InvalidInputError(
+            f"labels must be {len(points)} integers, one a row; got {came} (of names, "
+            "np.unique(names, return_inverse=True)[1] makes integers)"
+        )
     if not 0.0 <= resolution < 1.0:
         raise InvalidInputError(f"resolution must be from 0 to below 1, got {resolution}")
     names = [int(label) for label in np.unique(numbers) if label >= 0]
