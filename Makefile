@@ -45,7 +45,7 @@ bench-peers: .venv-peers/installed
 
 docs: .venv-docs/installed
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict --quiet
-	@echo "open site/index.html"
+	@echo "open site/index.html; to search it, python3 -m http.server --directory site"
 
 docs-pictures: .venv/developer
 	$(ONE_THREAD) $(BIN)/python -m docs.making.pictures

@@ -61,8 +61,8 @@ def report(courses: dict[tuple[str, str], Course], date: str, seed: int) -> str:
     head = (
         "# samecluster beside other tools\n\n"
         f"{date}, `make bench-peers`, seed {seed}, one run each. {versions}.\n\n"
-        "At a glance: questions to zero error, the fewest in bold; or the share of labels that are "
-        "still wrong at 1,000 questions (or 300 or 100, where it was cut off before).\n"
+        "At a glance: questions to zero error, the fewest in bold; or, in %, the labels that are "
+        "still wrong or missing at 1,000 questions (or 300 or 100, where it was cut off before).\n"
     )
     names = [name for name in INSTANCES if any(instance == name for _, instance in courses)]
     tables = [
@@ -98,7 +98,7 @@ def _at_a_glance(course: Course) -> str:
         return f"{course.exact_from[0]:,}"
     errors = [course.error_at(mark) for mark in MARKS]
     known = [error for error in errors if error is not None]
-    return f"{_share(known[-1])} wrong" if known else "cut off"
+    return _share(known[-1]) if known else "cut off"
 
 
 def _table(title: str, courses: dict[str, Course]) -> str:
