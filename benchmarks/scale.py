@@ -253,7 +253,7 @@ def main() -> None:
     for heading in columns.split(","):
         table.add_column(heading, justify="right")
     everything = []
-    with tempfile.TemporaryDirectory(dir=".") as name:
+    with tempfile.TemporaryDirectory(dir=".", prefix="scale-") as name:
         for n, d, rank, dtype, options in cases:
             found = run(Path(name), n, d, rank, dtype, **options)
             assert found["wrong"] == 0 or options.get("margin") == "auto"
