@@ -1,5 +1,6 @@
 """Nothing declared: a guessed margin, exceptions, budgets, audits, and what labels rest on."""
 
+import itertools
 import os
 
 import numpy as np
@@ -338,6 +339,32 @@ def test_pairs_that_nothing_else_was_compared_with_are_told_from_groups() -> Non
     assert groups.loose_pairs() == {Question(5, 6)}
     assert Groups(said((5, 6, "same"))).loose_pairs() == set()
     assert groups.size(2) == 3
+    # Audits may share an item; a larger group that stands alone is no accident.
+    chain = [(5, 6, "same"), (6, 7, "same")]
+    rest = [(0, 1, "same"), (1, 2, "different"), (2, 3, "same")]
+    assert Groups(said(*rest, *chain)).separate_pairs() == {Question(5, 6), Question(6, 7)}
+    longer = [*chain, (7, 8, "same"), (8, 9, "same")]
+    more = [*rest, (3, 4, "same"), (3, 10, "same")]
+    assert Groups(said(*more, *longer)).separate_pairs() == set()
+    assert Groups(said((5, 6, "same"))).separate_pairs() == set()
+
+
+def test_clusters_that_nobody_told_apart_are_named() -> None:
+    """Of two groups without a "different" between them the smaller may be a part of the other."""
+    made = make_ellipsoids(600, 3, 2, margin=1.0, random_state=1)
+    one = np.flatnonzero(made.labels == 0).tolist()
+    joined = [*itertools.pairwise(one[:6]), *itertools.pairwise(one[10:17])]
+    given = [Answer(Question(i, j), Verdict.SAME) for i, j in joined]
+    run = start(made.X, margin=1.0, answers=given, random_state=0)
+    known = run.snapshot()
+    smaller = int(known.labels[one[0]])
+    assert smaller != known.labels[one[10]]
+    (said,) = [line for line in known.assumptions if line.startswith("Nobody has told cluster")]
+    assert str(smaller) in said
+    while run.pending:
+        i, j = run.pending[0].pair
+        run.tell(run.pending[0], same=bool(made.labels[i] == made.labels[j]))
+    assert not [line for line in run.result.assumptions if line.startswith("Nobody")]
 
 
 def test_every_label_can_be_explained_by_how_it_is_known() -> None:

@@ -58,7 +58,7 @@ def _label(console: Console, request: Request, show: list[str] | None) -> None:
     from samecluster.cli.all_rows import look_further
     from samecluster.cli.conversation import Conversation
     from samecluster.cli.keys import read_key
-    from samecluster.workbench.opening import open_session
+    from samecluster.workbench.opening import export_command, open_session
     from samecluster.workbench.pairs import checked_columns
     from samecluster.workbench.request import listed
 
@@ -72,8 +72,8 @@ def _label(console: Console, request: Request, show: list[str] | None) -> None:
         console.print(f"{opened.session.progress()}.", markup=False)
         console.print(f"Answers are in {opened.path}.", markup=False)
         console.print(f"Go on: {_again(request)}", markup=False)
-        results = f"samecluster export {shlex.quote(str(opened.path))} -o labels"
-        results += ".csv" if opened.whole is None else ""
+        out = "labels.csv" if opened.whole is None else "labels"
+        results = export_command(opened.path, request.data, out)
         console.print(f"Results: {results}", markup=False)
 
 

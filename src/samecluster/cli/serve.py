@@ -137,7 +137,7 @@ def invite(
 
 
 def _serve(console: Console, request: Request, place: Place, manner: Manner, browser: bool) -> None:
-    from samecluster.workbench.opening import session_path
+    from samecluster.workbench.opening import export_command, session_path
 
     # The signal is raised again once the server has stopped.
     with contextlib.suppress(KeyboardInterrupt):
@@ -145,8 +145,8 @@ def _serve(console: Console, request: Request, place: Place, manner: Manner, bro
     console.print()
     console.print("Stopped. All answers are kept.", markup=False)
     console.print(f"Go on: {_again(request)}", markup=False)
-    results = f"samecluster export {shlex.quote(str(session_path(request)))} -o labels"
-    results += "" if request.in_blocks else ".csv"
+    out = "labels" if request.in_blocks else "labels.csv"
+    results = export_command(session_path(request), request.data, out)
     console.print(f"Results: {results}", markup=False)
     raise typer.Exit(_INTERRUPTED)
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from samecluster.questions.pair import Verdict
 
 if TYPE_CHECKING:
     from samecluster.recovery.result import Recovery
@@ -12,6 +15,8 @@ if TYPE_CHECKING:
 __all__ = ["assumptions"]
 
 _RESTS_ON_K = ("last", "count")
+_LISTED = 5
+_FOLLOWS = 2  # How.INFERRED and what is better known
 
 
 def assumptions(recovery: Recovery) -> tuple[str, ...]:
@@ -26,6 +31,8 @@ def assumptions(recovery: Recovery) -> tuple[str, ...]:
     found = []
     if count := n.get("asked"):
         found.append(f"{_labels_are(count)} by answers about these points, right if {told}.")
+    if apart := _not_told_apart(recovery):
+        found.append(apart)
     if count := n.get("proven"):
         found.append(
             f"{_labels_are(count)} proven if every cluster has margin {recovery.margin:g}"
@@ -49,6 +56,31 @@ def assumptions(recovery: Recovery) -> tuple[str, ...]:
 
 def _labels_are(count: int) -> str:
     return f"{count:,} labels are" if count != 1 else "1 label is"
+
+
+def _not_told_apart(recovery: Recovery) -> str:
+    """Which clusters may be parts of larger ones: while labels are missing, or by a model only."""
+    if recovery.how_codes.min(initial=_FOLLOWS) >= _FOLLOWS:
+        return ""
+    labels = recovery.labels
+    asked = Counter(labels[recovery.how == "asked"].tolist())
+    different = {
+        frozenset(labels[list(answer.question.pair)].tolist())
+        for answer in recovery.answers
+        if answer.verdict is Verdict.DIFFERENT
+    }
+    largest_first = sorted(asked, key=lambda cluster: (-asked[cluster], cluster))
+    parts = [
+        cluster
+        for at, cluster in enumerate(largest_first)
+        if any(frozenset((cluster, other)) not in different for other in largest_first[:at])
+    ]
+    if not parts:
+        return ""
+    named = ", ".join(map(str, sorted(parts)[:_LISTED])) + (", ..." if len(parts) > _LISTED else "")
+    if len(parts) == 1:
+        return f"Nobody has told cluster {named} apart from all others: it may be a part of one."
+    return f"Nobody has told clusters {named} apart from all others: each may be a part of one."
 
 
 def _source(recovery: Recovery) -> str:

@@ -10,6 +10,8 @@ from samecluster.questions.pair import Answer, Question, Verdict
 
 __all__ = ["Groups"]
 
+_FEW = 3  # audits; who knows more of a group knows it otherwise
+
 
 class Groups:
     """Items that were asked about, in groups that the answers join.
@@ -45,6 +47,25 @@ class Groups:
             and answer.verdict is Verdict.SAME
         }
         return loose if len(loose) < len(self._spoken) else set()
+
+    def separate_pairs(self) -> set[Question]:
+        """Like `loose_pairs`, also of a few items that audits happened to share.
+
+        For plans that compare every group with others: there, what stands alone was not asked by
+        the plan. Others may ask about each group by itself first.
+        """
+        together = Ledger(Answer(answer.question, Verdict.SAME) for answer in self._spoken)
+        connected: dict[int, list[Answer]] = {}
+        for answer in self._spoken:
+            representative = together.representative(answer.question.item)
+            connected.setdefault(representative, []).append(answer)
+        _, *others = sorted(connected.values(), key=len, reverse=True) or [[]]
+        return {
+            answer.question
+            for answers in others
+            if len(answers) <= _FEW and all(a.verdict is Verdict.SAME for a in answers)
+            for answer in answers
+        }
 
     def size(self, item: int) -> int:
         """How many items the group of an item has."""

@@ -82,7 +82,7 @@ class Teaching:
 
     def _begin_with(self, answers: Sequence[Answer]) -> None:
         """Take in answers that were given before: groups first, then what is different."""
-        loose = Groups(answers).loose_pairs()
+        loose = Groups(answers).separate_pairs()
         spoken = [answer for answer in answers if answer.question not in loose]
         groups = Groups(spoken).members()
         for first, *others in (group for group in groups if len(group) > 1):

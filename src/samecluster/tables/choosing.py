@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -134,9 +135,10 @@ def not_numbers(table: Table, column: Column, rows: IntArray) -> str:
                 f"{dialect.decimal!r}; name the other one with --decimal {other}"
             )
     more = f" (so are {len(rows) - 1:,} more)" if len(rows) > 1 else ""
+    named = shlex.quote(brief(column.name))
     return (
         f"{table.place(row, column.name)}: {_shown(cell)} is no number{more}; correct it, count it "
-        f"as missing with --na, or leave out the column with --ignore {brief(column.name)}"
+        f"as missing with --na, or leave out the column with --ignore {named}"
     )
 
 
@@ -243,7 +245,7 @@ def _infinite(table: Table, column: Column) -> list[str]:
     more = f" (so are {len(rows) - 1:,} more)" if len(rows) > 1 else ""
     return [
         f"{table.place(row, column.name)}: {_shown(column.texts[row])} is no finite number{more}; "
-        f"correct it, or leave out the column with --ignore {brief(column.name)}"
+        f"correct it, or leave out the column with --ignore {shlex.quote(brief(column.name))}"
     ]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -20,7 +19,7 @@ from samecluster.recovery.large import UNDECIDED, Progress, Rest
 from samecluster.recovery.result import How
 from samecluster.tables.large_result import label_store
 from samecluster.tables.results import FORMATS
-from samecluster.workbench.opening import Opened
+from samecluster.workbench.opening import Opened, export_command
 from samecluster.workbench.prepared import Whole
 from samecluster.workbench.sampling import joined
 
@@ -58,10 +57,10 @@ def sample_line(opened: Opened, session: str | None = None) -> str | None:
     whole = opened.whole
     if whole is None:
         return None
-    named = shlex.quote(session or str(opened.path))
+    path, data = (opened.path, whole.data) if session is None else (Path(session), whole.name)
     return (
         f"The items are a sample: {len(whole.rows):,} of the {whole.survey.n:,} rows of "
-        f"{whole.name}. To label all rows: samecluster export {named} -o FOLDER"
+        f"{whole.name}. To label all rows: {export_command(path, data, 'FOLDER')}"
     )
 
 

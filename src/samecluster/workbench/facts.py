@@ -16,6 +16,9 @@ from samecluster.workbench.opening import Opened
 
 __all__ = ["how_counts", "left_line", "questions_left", "session_facts", "status_lines"]
 
+_EARLY = 30  # questions, before which an interval so many times as high as low says nothing
+_VAGUE = 20
+
 
 def session_facts(opened: Opened) -> dict[str, Any]:
     """Everything that there is to say, as plain values."""
@@ -86,7 +89,11 @@ def questions_left(session: Session) -> Remaining | None:
 def left_line(session: Session) -> str:
     """The same for people."""
     left = questions_left(session)
-    return "" if left is None else f"Left: {left} questions (80 % interval)."
+    if left is None:
+        return ""
+    if session.state.n_questions < _EARLY and left.high > _VAGUE * max(left.low, 1):
+        return "Left: too early to say."
+    return f"Left: {left} questions (80 % interval)."
 
 
 def _audit(audit: AuditReport) -> dict[str, Any]:

@@ -7,6 +7,7 @@ opens it again gets the same features from the same cells, or an error that says
 from __future__ import annotations
 
 import hashlib
+import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -29,7 +30,14 @@ from samecluster.workbench.prepared import Prepared, Whole
 from samecluster.workbench.request import Request
 from samecluster.workbench.sampling import newly_sampled, sampled_again
 
-__all__ = ["Opened", "data_beside", "open_session", "reopen", "session_path"]
+__all__ = [
+    "Opened",
+    "data_beside",
+    "export_command",
+    "open_session",
+    "reopen",
+    "session_path",
+]
 
 SUFFIX = ".samecluster"
 
@@ -83,8 +91,17 @@ def data_beside(session: Path) -> str:
     """The data of a session file: what its name says, in the same folder."""
     data = session.with_suffix("") if session.suffix == SUFFIX else None
     if data is None or not data.exists():
-        raise InvalidInputError(f"the data of {session} is not beside it; name it with --data FILE")
+        raise InvalidInputError(
+            f"{session} does not say by its name where its data is; add --data FILE"
+        )
     return str(data)
+
+
+def export_command(session: Path, data: str, out: str) -> str:
+    """The command that writes the results of a session, as somebody could type it."""
+    beside = session.suffix == SUFFIX and session.with_suffix("") == Path(data)
+    named = [] if beside else ["--data", data]
+    return shlex.join(["samecluster", "export", str(session), *named, "-o", out])
 
 
 def open_session(request: Request) -> Opened:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from samecluster._typing import FloatArray, IntArray
@@ -21,12 +22,16 @@ __all__ = ["Prepared", "Whole"]
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """Data in blocks: what it is called and where, what it looks like, which rows are items."""
+    """Data in blocks: where it is, what it looks like, and which rows are items."""
 
-    name: str
+    data: str
     points: FilePoints
     survey: Survey
     rows: IntArray
+
+    @property
+    def name(self) -> str:
+        return Path(self.data).name
 
 
 @dataclass(frozen=True, eq=False)

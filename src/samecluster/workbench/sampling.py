@@ -59,7 +59,7 @@ def newly_sampled(request: Request) -> Prepared:
         Kept.reading_of(request),
         drawn=Drawn(points.n, sample_size(points.n, points.d), request.seed or 0),
     )
-    return _read(kept, points, Path(request.data).name)
+    return _read(kept, points, request.data)
 
 
 def sampled_again(request: Request, kept: Kept) -> Prepared:
@@ -75,7 +75,7 @@ def sampled_again(request: Request, kept: Kept) -> Prepared:
             f"{points.d}; begin another with --session FILE, and take the answers along with "
             "`samecluster import`"
         )
-    return _read(kept, points, Path(request.data).name)
+    return _read(kept, points, request.data)
 
 
 def joined(prepared: Prepared, rows: IntArray, points: FloatArray) -> Prepared:
@@ -88,12 +88,12 @@ def joined(prepared: Prepared, rows: IntArray, points: FloatArray) -> Prepared:
     return _prepared(replace(kept, drawn=drawn), whole, np.concatenate([prepared.X, points]))
 
 
-def _read(kept: Kept, points: FilePoints, name: str) -> Prepared:
+def _read(kept: Kept, points: FilePoints, data: str) -> Prepared:
     """One pass over the data."""
     assert kept.drawn is not None
     rows = kept.drawn.rows()
     survey, X = surveyed(points, rows, PIECE, False, threads=os.cpu_count() or 1)
-    return _prepared(kept, Whole(name, points, survey, rows), X)
+    return _prepared(kept, Whole(data, points, survey, rows), X)
 
 
 def _prepared(kept: Kept, whole: Whole, X: FloatArray) -> Prepared:
