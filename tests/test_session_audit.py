@@ -6,6 +6,7 @@ import random
 import numpy as np
 import pytest
 
+from samecluster import How, clustering_error
 from samecluster.sessions.engine import _share
 from samecluster.sessions.session import Session
 from samecluster.sessions.store import MemoryStore
@@ -174,3 +175,24 @@ def test_a_spent_budget_leaves_labels_for_all() -> None:
         session.tell(questions[0].id, truth(questions[0], labels))
     assert session.state.n_questions == 30
     same_known(session, reopened(session, 1))
+
+
+@pytest.mark.parametrize("seed", [0, 4])
+def test_audits_that_share_items_found_no_clusters_when_another_audit_begins(seed) -> None:
+    """Pairs checked by one audit are known to be the same, and nothing else is known of them: a run
+    that begins anew must not say that they are a group of their own, by answers."""
+    rng = np.random.default_rng(seed)
+    groups = rng.choice(4, size=600, p=[0.4, 0.27, 0.25, 0.08])
+    centres = np.array([[50, 400, 30], [20, 900, 45], [90, 1500, 38], [5, 13, 20.0]])
+    spread = np.array([[6, 60, 3], [3, 90, 4], [9, 150, 3], [1, 3, 2.0]])
+    X = centres[groups] + spread[groups] * rng.normal(size=(600, 3))
+    session = Session.create(MemoryStore(), [f"plant {i}" for i in range(600)], X, seed=seed)
+    for audit in (None, [0.05, 0.95]):
+        session.set_parameters(audit=audit)
+        while questions := session.ask():
+            i, j = questions[0].rows
+            session.tell(questions[0].id, "same" if groups[i] == groups[j] else "different")
+    session.set_parameters(audit=[0.01, 0.95])
+    known = session.snapshot()
+    asked = known.how_codes == How.ASKED
+    assert clustering_error(known.labels[asked], groups[asked]) == 0
