@@ -36,7 +36,15 @@ export async function showEnd(place, app, signal) {
   );
   place.replaceChildren(view);
   app.say(`${heading.textContent} Every answer is saved.`);
-  app.addEventListener("progress", () => drawKnown(known, app), { signal });
+  app.addEventListener(
+    "progress",
+    () => {
+      drawKnown(known, app);
+      // The last answer may still have been worked on when the choices were asked for.
+      if (!next.querySelector(".choices li")) drawChoices(next, app);
+    },
+    { signal },
+  );
   drawKnown(known, app);
   await drawChoices(next, app);
 }
@@ -77,6 +85,7 @@ async function drawChoices(card, app) {
   }
   card.replaceChildren(element("h2", { id: "next" }, "What now?"));
   const { choices } = await get("choices").catch(() => ({ choices: [] }));
+  if (!choices.length) return;
   card.replaceChildren(
     element("h2", { id: "next" }, "What now?"),
     element(
