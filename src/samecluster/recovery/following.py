@@ -16,16 +16,15 @@ import numpy.typing as npt
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.points.survey import Survey
-from samecluster.points.working import over_blocks
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer
 from samecluster.recovery.certify import Asking, Certify
 from samecluster.recovery.closure import Closure
-from samecluster.recovery.large import UNDECIDED, Progress, Rest
+from samecluster.recovery.large import UNDECIDED, Rest
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.quadratic import Clouds
 from samecluster.recovery.result import How
-from samecluster.recovery.sweep import Sweep, open_bits
+from samecluster.recovery.sweep import Sweep
 
 __all__ = ["Following", "Open", "Sample"]
 
@@ -172,20 +171,8 @@ class Following:
                 proven[mine] = False
 
     def _follow(self, work: _Following) -> None:
-        rest, done = self._rest, 0
-        for count, names in over_blocks(
-            rest.points, work, self._open_bits, rest.block, rest.threads
-        ):
-            if names is not None:
-                rows = done + np.flatnonzero(rest.names[done : done + count] == UNDECIDED)
-                rest.names[rows] = names
-            done += count
-            rest.on_progress(Progress("sweep", done, rest.points.n, 0, rest.block))
-        rest.points.check_unchanged()
-        rest.n_sweeps += 1
-
-    def _open_bits(self, begin: int, end: int) -> Array | None:
-        return open_bits(self._rest.names[begin:end] == UNDECIDED)
+        for rows, names in self._rest.worked_on(work):
+            self._rest.names[rows] = names
 
 
 def _climb(asking: Asking) -> None:

@@ -7,9 +7,9 @@ undecided joins the sample, and the plan goes on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.points.blocks import Points
-from samecluster.points.working import over_blocks
+from samecluster.points.working import Work, over_blocks
 from samecluster.proof.log import renumbered
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Plan
@@ -28,6 +28,8 @@ from samecluster.recovery.result import How
 from samecluster.recovery.sweep import PIECE, Deciding, Sweep, Swept, open_bits
 
 __all__ = ["LargePlan", "Progress", "Rest", "by_row", "sample_size"]
+
+T = TypeVar("T")
 
 UNDECIDED, IN_SAMPLE = -1, -2
 _MOST_TAKEN = 65_536  # undecided rows that join the sample after one sweep
@@ -92,23 +94,29 @@ class Rest:
         self.write_log(asking)
         work = Deciding(Sweep(asking.known.closure, self._n_open()), self.write is not None)
         taken = _Undecided(self.points.d, self.rng)
-        done = 0
-        for count, swept in over_blocks(
-            self.points, work, self._open_bits, self.block, self.threads
-        ):
-            if swept is not None:
-                rows = done + np.flatnonzero(self.names[done : done + count] == UNDECIDED)
-                self._note(rows, swept)
-                taken.add(rows[swept.names < 0], swept.left)
-            done += count
-            self.on_progress(Progress("sweep", done, self.points.n, taken.count, self.block))
-        self.points.check_unchanged()
-        self.n_sweeps += 1
+        for rows, swept in self.worked_on(work, lambda: taken.count):
+            self._note(rows, swept)
+            taken.add(rows[swept.names < 0], swept.left)
         rows, points = taken.chosen()
         self.n_left = taken.count - len(rows)
         self.rows = np.concatenate([self.rows, rows])
         self.names[rows] = IN_SAMPLE
         return points
+
+    def worked_on(
+        self, work: Work[T], n_undecided: Callable[[], int] = lambda: 0
+    ) -> Iterator[tuple[IntArray, T]]:
+        """One sweep: rows that are open, block by block, and what the work on them found."""
+        done = 0
+        for count, found in over_blocks(
+            self.points, work, self._open_bits, self.block, self.threads
+        ):
+            if found is not None:
+                yield done + np.flatnonzero(self.names[done : done + count] == UNDECIDED), found
+            done += count
+            self.on_progress(Progress("sweep", done, self.points.n, n_undecided(), self.block))
+        self.points.check_unchanged()
+        self.n_sweeps += 1
 
     def _n_open(self) -> int:
         return int(np.count_nonzero(self.names == UNDECIDED))
