@@ -54,7 +54,6 @@ class Kernel:
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._compiled = compiled
         self.programs = self.pivots = 0
-        self.buffers: programs.Solved | None = None
         self._scratch: dict[str, Array] = {}
 
     @cached_property
@@ -233,15 +232,20 @@ class Kernel:
         return list(self.pool.map(work, slices))
 
     def _buffers(self, p: int, D: int) -> programs.Solved:
-        """Output arrays, reused: fresh pages cost as much as a pivot."""
-        if self.buffers is None or len(self.buffers.status) < p:
-            self.buffers = programs.Solved.empty(max(p, CHUNK), D, np.float32)
-        b = self.buffers
-        b.pi[:p] = 0.0
-        return programs.Solved(b.status[:p], b.total[:p], b.basis[:p], b.inverse[:p], b.pi[:p])
+        """For `solve` to write to; good until the next one is asked for."""
+        out = programs.Solved(
+            self.scratch("solved status", (p,), np.int8),
+            self.scratch("solved total", (p,), np.float32),
+            self.scratch("solved basis", (p, D), np.int32),
+            self.scratch("solved inverse", (p, D, D), np.float32),
+            self.scratch("solved pi", (p, D), np.float32),
+        )
+        out.pi[:] = 0.0
+        return out
 
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
-        """An array to write to, in the same memory each time, as for `_buffers`."""
+        """An array to write to, in the same memory each time: fresh pages cost as much as a
+        pivot."""
         size = math.prod(shape)
         held = self._scratch.get(name)
         if held is None or held.size < size or held.dtype != dtype:

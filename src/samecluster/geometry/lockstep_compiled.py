@@ -53,12 +53,13 @@ def weigh(shape, y, inverse, w):
 
 
 @njit(cache=True, fastmath=FAST)
-def fill(shape, lane, w, inverse, state):
-    """Put a program with weights w in the basis of an inverse into a lane."""
+def fill(shape, lane, w, basis, inverse, lane_basis, state):
+    """Put a program with weights w in a basis, which has this inverse, into a lane."""
     D = len(shape)
     weights, signs, _, _, _, _, _ = rows_of(D)
     best = single_rows_of(D)[0]
     for i in range(D):
+        lane_basis[i, lane] = basis[i]
         state[(weights + i) * LANES + lane] = w[i]
         state[(signs + i) * LANES + lane] = ONE if w[i] >= ZERO else -ONE
         for r in range(D):

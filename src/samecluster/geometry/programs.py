@@ -49,11 +49,6 @@ class Solved:
             np.zeros((p, D), dtype),
         )
 
-    def put(self, at: slice, part: Solved) -> None:
-        """Write what became of some of the targets."""
-        self.status[at], self.total[at], self.basis[at] = part.status, part.total, part.basis
-        self.inverse[at], self.pi[at] = part.inverse, part.pi
-
 
 @dataclass
 class Reached:

@@ -96,9 +96,7 @@ def solve(
                     done += 1
                 else:
                     point[lane] = p = fed
-                    fill(shape, lane, w, inverses[s], state)
-                    for i in range(D):
-                        lane_basis[i, lane] = bases[s, i]
+                    fill(shape, lane, w, bases[s], inverses[s], lane_basis, state)
                     state[value * LANES + lane] = first
                     seen[lane] = count[lane] = 0
                 fed += 1

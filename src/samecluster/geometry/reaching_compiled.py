@@ -124,9 +124,7 @@ def reach(
                     done += 1
                 else:
                     point[lane] = p = fed
-                    fill(shape, lane, w, inverses[s], state)
-                    for i in range(D):
-                        lane_basis[i, lane] = bases[s, i]
+                    fill(shape, lane, w, bases[s], inverses[s], lane_basis, state)
                     seen[lane] = count[lane] = 0
                 fed += 1
         if done == n:
