@@ -15,8 +15,8 @@ import numpy as np
 
 from samecluster import Verdict
 from samecluster._typing import BoolArray, FloatArray, IntArray
-from samecluster.recovery.audit import Audit
-from samecluster.recovery.evidence import Coin, Urn
+from samecluster.recovery.audit.audit import Audit
+from samecluster.recovery.audit.evidence import Coin, Urn
 
 ERROR, DELTA, RUNS = 0.01, 0.05, 1000
 SHARES = (0.0, 0.1, 0.25, 0.5)

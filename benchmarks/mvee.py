@@ -12,7 +12,7 @@ import numpy as np
 from scipy import sparse
 
 from samecluster._typing import FloatArray
-from samecluster.geometry.enclosing import enclosing_ellipsoid
+from samecluster.geometry.mvee import enclosing_ellipsoid
 
 N_POINTS, DIMENSION, EPSILON, GOAL = 5000, 8, 1e-3, 20.0
 

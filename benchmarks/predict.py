@@ -30,7 +30,7 @@ from sklearn.metrics import pairwise_distances
 from samecluster import clustering_error, recover, start
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
-from samecluster.recovery.predict import Predict
+from samecluster.recovery.predict.plan import Predict
 
 SEEDS = 5
 MARKS = (20, 40, 60, 100, 150, 200, 250, 300, 350)

@@ -6,7 +6,7 @@ runs, so that the figures are about data of a kind that was never seen. The aim 
 is what can be said without looking at a run, t/9 to 9t after t questions.
 
 Run with ``python -m benchmarks.remaining``; ``fit`` prints the exponents of all families together,
-for `samecluster.recovery.remaining`. A number says how many runs to make of each family.
+for `samecluster.recovery.forecast`. A number says how many runs to make of each family.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from sklearn import datasets
 from samecluster import start
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.instances import make_ellipsoids
-from samecluster.recovery.remaining import EXPONENTS, Stage, remaining_questions, signs, stage_of
+from samecluster.recovery.forecast import EXPONENTS, Stage, remaining_questions, signs, stage_of
 
 RUNS = 10
 TAILS = (0.1, 0.9)

@@ -27,15 +27,15 @@ from rich.console import Console
 from rich.table import Table
 
 from samecluster import How
-from samecluster.extras import dask_distributed
-from samecluster.geometry.kernel import compiled_programs
+from samecluster._extras import dask_distributed
+from samecluster.geometry.reach.kernel import compiled_programs
 from samecluster.instances import make_ellipsoids
+from samecluster.large.api import recover_large
 from samecluster.oracles import LabelOracle
 from samecluster.points.files import open_points
-from samecluster.tables.large import recover_large
-from samecluster.workbench.all_rows import swept, taken_in, write_all
-from samecluster.workbench.opening import Opened, open_session
-from samecluster.workbench.request import Request
+from samecluster.workspace.all_rows import swept, taken_in, write_all
+from samecluster.workspace.open import Opened, open_session
+from samecluster.workspace.request import Request
 
 BLOCK = 65_536
 # The ellipsoids' own points, from which the others are drawn: so many that hardly any row has a

@@ -17,7 +17,7 @@ from rich.table import Table
 from sklearn.mixture import GaussianMixture
 
 from samecluster import Certify, Recovery, clustering_error, start
-from samecluster.geometry.kernel import compiled_programs
+from samecluster.geometry.reach.kernel import compiled_programs
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.proof.checker import check
 

@@ -8,8 +8,8 @@ import pytest
 
 from samecluster._typing import IntArray
 from samecluster.sessions.session import Session
-from samecluster.workbench.all_rows import Swept, swept, taken_in
-from samecluster.workbench.opening import Opened
+from samecluster.workspace.all_rows import Swept, swept, taken_in
+from samecluster.workspace.open import Opened
 
 SAMPLE = 600
 
@@ -17,7 +17,7 @@ SAMPLE = 600
 @pytest.fixture
 def small_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples of 600 rows, which in earnest only data of more than 200,000 rows has."""
-    monkeypatch.setattr("samecluster.workbench.sampling.sample_size", lambda n, d: min(n, SAMPLE))
+    monkeypatch.setattr("samecluster.workspace.sample.sample_size", lambda n, d: min(n, SAMPLE))
 
 
 def write_parquet(folder: Path, X: Any, name: str = "points.parquet", first: int = 0) -> Path:

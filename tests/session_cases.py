@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from samecluster.instances import Instance, make_ellipsoids
-from samecluster.sessions.asking import SessionQuestion
+from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.session import Session
-from samecluster.sessions.store import MemoryStore, Store
+from samecluster.sessions.storage.store import MemoryStore, Store
 
 FAST = {"name": "certify", "kernel": "numpy", "effort": "fast"}
 

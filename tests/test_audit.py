@@ -15,8 +15,8 @@ from scipy.stats import beta
 from samecluster import Verdict
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError, ProtocolError
-from samecluster.recovery.audit import Audit, AuditReport
-from samecluster.recovery.evidence import Coin, Evidence, Urn
+from samecluster.recovery.audit.audit import Audit, AuditReport
+from samecluster.recovery.audit.evidence import Coin, Evidence, Urn
 
 SAME, DIFFERENT, UNSURE = Verdict.SAME, Verdict.DIFFERENT, Verdict.UNSURE
 

@@ -23,7 +23,7 @@ from samecluster.errors import InvalidInputError, RefutedError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
-from samecluster.recovery.groups import Groups
+from samecluster.recovery.answer_groups import Groups
 
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
 

@@ -17,12 +17,12 @@ from samecluster import (
     start,
 )
 from samecluster.errors import InvalidInputError, RefutedError
-from samecluster.geometry.kernel import Kernel, compiled_programs
+from samecluster.geometry.reach.kernel import Kernel, compiled_programs
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import BadProof, check
-from samecluster.recovery.guide import Guide
-from samecluster.recovery.knowledge import Knowledge
+from samecluster.recovery.certify.guide.guide import Guide
+from samecluster.recovery.certify.knowledge import Knowledge
 
 CAMPAIGN = 6000 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 520
 SHARDS = 26
@@ -117,7 +117,9 @@ def test_a_guide_that_knows_nothing_costs_questions_only(monkeypatch) -> None:
     made = make_ellipsoids(3000, 3, 4, random_state=1)
     rng = np.random.default_rng(0)
     for guess in (np.zeros(3000, dtype=np.int64), rng.integers(4, size=3000)):
-        monkeypatch.setattr("samecluster.recovery.guide.components", lambda *a, g=guess: g.copy())
+        monkeypatch.setattr(
+            "samecluster.recovery.certify.guide.guide.components", lambda *a, g=guess: g.copy()
+        )
         assert certified(made).n_questions < 300
     monkeypatch.setattr(Guide, "learn", lambda *a: None)
     assert certified(made).n_questions < 600

@@ -12,14 +12,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from samecluster._typing import FloatArray
-from samecluster.geometry.certificates import (
+from samecluster.geometry.semidefinite.certificates import (
     Certificate,
     exact_certificate,
     shown_inside,
     shown_outside,
     widened,
 )
-from samecluster.geometry.semidefinite import Verdict, decide
+from samecluster.geometry.semidefinite.solver import Verdict, decide
 from samecluster.proof.checker import BadProof, Verified, _dominated, _is_psd, check, fingerprint
 from samecluster.proof.log import ProofLog
 

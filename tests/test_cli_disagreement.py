@@ -12,9 +12,9 @@ from typer.testing import CliRunner
 
 from samecluster.cli.main import app
 from samecluster.errors import InvalidInputError
-from samecluster.sessions.trouble import Effect
-from samecluster.workbench.opening import open_session
-from samecluster.workbench.request import Request
+from samecluster.sessions.conflicts import Effect
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
 from tests.test_cli_label import run, terminal
 
 STRAY = "c89"

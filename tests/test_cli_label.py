@@ -15,11 +15,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samecluster.cli.documentation import commands_as_markdown
+from samecluster.cli.markdown import commands_as_markdown
 from samecluster.errors import DataMismatchError, InvalidInputError
 from samecluster.questions.pair import Verdict
-from samecluster.workbench.opening import open_session, reopen
-from samecluster.workbench.request import Request
+from samecluster.workspace.open import open_session, reopen
+from samecluster.workspace.request import Request
 
 PROMPT = "q quit: "
 ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
@@ -330,7 +330,7 @@ def test_doctor_finds_damage_and_saves_the_rest(shells: Path, tmp_path: Path) ->
 def test_every_command_is_in_the_documents_as_it_is() -> None:
     page = Path(__file__).parents[1] / "docs" / "commands.md"
     assert page.read_text() == commands_as_markdown(), (
-        "run python -m samecluster.cli.documentation > docs/commands.md"
+        "run python -m samecluster.cli.markdown > docs/commands.md"
     )
     for section in page.read_text().split("\n## ")[1:]:
         assert re.search(r"```\nsamecluster ", section), f"no example: {section[:40]}"

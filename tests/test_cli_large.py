@@ -13,13 +13,13 @@ import pytest
 from typer.testing import CliRunner
 
 from samecluster import clustering_error
-from samecluster.cli.large import LargeRequest, cluster_large
+from samecluster.cli.commands.large import LargeRequest, cluster_large
 from samecluster.cli.main import app
-from samecluster.cli.program import Program
+from samecluster.cli.options import Program
 from samecluster.errors import DataMismatchError, InvalidInputError, StoreError
 from samecluster.instances import make_ellipsoids
+from samecluster.large.answer_log import AnswerLog
 from samecluster.questions.pair import Answer, Question, Verdict
-from samecluster.tables.answer_log import AnswerLog
 
 MADE = make_ellipsoids(3_000, 2, 3, random_state=4)
 

@@ -13,8 +13,8 @@ from samecluster import clustering_error
 from samecluster.cli.main import app
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
-from samecluster.workbench.opening import open_session
-from samecluster.workbench.request import Request
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
 from tests.large_session_cases import answer_all, folder_of, small_sample, write_parquet
 from tests.test_cli_label import PROMPT, Terminal
 
@@ -22,7 +22,7 @@ MADE = make_ellipsoids(6_000, 2, 3, random_state=4)
 # The command itself, with samples of 600 rows.
 PROGRAM = """
 import sys
-import samecluster.workbench.sampling as sampling
+import samecluster.workspace.sample as sampling
 from samecluster.cli.main import main
 sampling.sample_size = lambda n, d: 600
 main()

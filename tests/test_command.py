@@ -24,7 +24,7 @@ from samecluster.errors import ContradictionError, InvalidInputError, OracleErro
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import CommandOracle, LabelOracle, Shown
 from samecluster.oracles.base import checked_answers
-from samecluster.oracles.wire import question_line, read_reply
+from samecluster.oracles.command_protocol import question_line, read_reply
 from samecluster.questions.drive import drive, drive_batches
 from samecluster.questions.run import Run
 

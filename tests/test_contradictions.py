@@ -9,18 +9,18 @@ from hypothesis import strategies as st
 
 from samecluster.errors import ContradictionError, ProtocolError
 from samecluster.oracles import LabelOracle, NoisyOracle
-from samecluster.questions.contradictions import (
+from samecluster.questions.conflicts.answer_book import Statements
+from samecluster.questions.conflicts.contradictions import (
     Contradiction,
     SameGraph,
     contradictions,
     every_contradiction,
 )
-from samecluster.questions.elsewhere import elsewhere, halving
+from samecluster.questions.conflicts.correlation_clustering import resolve
+from samecluster.questions.conflicts.follow_up import elsewhere, halving
+from samecluster.questions.conflicts.weights import suspects
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
-from samecluster.questions.reconcile import resolve
-from samecluster.questions.statements import Statements
-from samecluster.questions.suspects import suspects
 
 N = 5
 pairs = st.tuples(st.integers(0, N - 1), st.integers(0, N - 1)).filter(lambda p: p[0] != p[1])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from samecluster import true_margin
 from samecluster.instances import make_ellipsoids
-from samecluster.recovery.diagnosis import MOST_BREAKERS, components_with_margins, diagnose
+from samecluster.recovery.margin_diagnosis import MOST_BREAKERS, components_with_margins, diagnose
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(0, 4))

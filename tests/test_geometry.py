@@ -10,9 +10,8 @@ from scipy.optimize import linprog
 
 from samecluster._typing import FloatArray
 from samecluster.geometry.ellipsoid import Ellipsoid
-from samecluster.geometry.enclosing import enclosing_ellipsoid
-from samecluster.geometry.expansion import expand_hull
-from samecluster.geometry.hull import gauge_at_most, sound_expansion
+from samecluster.geometry.hull import expand_hull, gauge_at_most, sound_expansion
+from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.geometry.tessellation import Tessellation, group_cells, slack
 from samecluster.points.array import unit_scaled
 

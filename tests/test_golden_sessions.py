@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from samecluster import clustering_error
-from samecluster.sessions.events import KINDS
 from samecluster.sessions.session import Session
-from samecluster.sessions.sqlite import SqliteStore
+from samecluster.sessions.storage.events import KINDS
+from samecluster.sessions.storage.sqlite import SqliteStore
 
 FILES = sorted((Path(__file__).parent / "golden").glob("*.samecluster"))
 

@@ -13,11 +13,11 @@ from samecluster.errors import InvalidInputError
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
-from samecluster.recovery.hints import hinted_components, one_of_each_hint
+from samecluster.recovery.certify.guide.hints import hinted_components, one_of_each_hint
 from samecluster.sessions.session import Session
-from samecluster.sessions.store import MemoryStore
-from samecluster.workbench.opening import open_session, reopen
-from samecluster.workbench.request import Request
+from samecluster.sessions.storage.store import MemoryStore
+from samecluster.workspace.open import open_session, reopen
+from samecluster.workspace.request import Request
 from tests.session_cases import answer, answer_all, instance, keys_of, same_known
 
 

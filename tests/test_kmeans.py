@@ -6,7 +6,7 @@ import pytest
 from samecluster import AskEverything, ScqKMeans, clustering_error, recover
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
-from samecluster.recovery.kmeans import _whitened
+from samecluster.recovery.paper.scq_kmeans import _whitened
 
 
 @pytest.mark.parametrize("seed", range(5))

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from samecluster import Recovery, ScqKMeans, clustering_error, recover
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.latent import LatentMetric
+from samecluster.geometry.metric import LatentMetric
 from samecluster.instances import LatentInstance, make_ellipsoids, make_kmeans_trap
 from samecluster.oracles import LabelOracle
-from samecluster.recovery.kmeans import KnownCentres
+from samecluster.recovery.paper.scq_kmeans import KnownCentres
 from samecluster.recovery.problem import Method
 
 

@@ -11,21 +11,21 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from samecluster import Certify, How, clustering_error, recover, start
-from samecluster.cli.all_rows import take_in_what_needs_questions
+from samecluster.cli.terminal.all_rows import take_in_what_needs_questions
 from samecluster.errors import DataMismatchError, InvalidInputError
 from samecluster.instances import make_ellipsoids
+from samecluster.large.api import recover_large
+from samecluster.large.follow import Following, Sample
+from samecluster.large.other_rows import UNDECIDED, OtherRows
 from samecluster.oracles import LabelOracle
-from samecluster.points.blocks import ArrayPoints
+from samecluster.points.protocol import ArrayPoints
 from samecluster.points.survey import Survey
-from samecluster.recovery.following import Following, Sample
-from samecluster.recovery.large import UNDECIDED, Rest
-from samecluster.recovery.levels import first_rows
-from samecluster.tables.large import recover_large
-from samecluster.workbench.all_rows import swept, taken_in, write_all
-from samecluster.workbench.facts import session_facts, status_lines
-from samecluster.workbench.opening import Opened, open_session, reopen
-from samecluster.workbench.pairs import checked_columns, compared
-from samecluster.workbench.request import Request
+from samecluster.recovery.certify.levels import first_rows
+from samecluster.workspace.all_rows import swept, taken_in, write_all
+from samecluster.workspace.open import Opened, open_session, reopen
+from samecluster.workspace.pair_display import checked_columns, compared
+from samecluster.workspace.request import Request
+from samecluster.workspace.status import session_facts, status_lines
 from tests.large_session_cases import (
     SAMPLE,
     answer_all,
@@ -371,7 +371,8 @@ def test_columns_that_cannot_be_used_are_named(tmp_path, monkeypatch, more, mess
         table = pq.read_table(data).append_column("twice", pa.array(["same"] * 6_000))
         pq.write_table(table, data)
         monkeypatch.setattr(
-            "samecluster.workbench.kept.first_rows", lambda n, size, seed: np.arange(size)[::-1]
+            "samecluster.workspace.stored_preparation.first_rows",
+            lambda n, size, seed: np.arange(size)[::-1],
         )
     with pytest.raises(InvalidInputError, match=message):
         open_session(asked_for(data, **more))
@@ -404,7 +405,7 @@ def test_at_any_moment_rows_in_reach_of_the_answers_are_what_they_are(
     known = start(X, answers=some, **options).snapshot()
     sample = Sample(X, Survey.of(made.X), some, known.labels, known.how_codes, made.margin)
     names = np.full(600, UNDECIDED, np.int16)
-    rest = Rest(ArrayPoints(made.X), rows, names, 1, np.random.default_rng(0), block=100)
+    rest = OtherRows(ArrayPoints(made.X), rows, names, 1, np.random.default_rng(0), block=100)
     following = Following(method, sample, rest)
     to_ask = following.prove()
     labels, how = following.result(0, 600)

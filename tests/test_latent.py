@@ -10,7 +10,7 @@ from hypothesis.extra import numpy as arrays
 
 from samecluster._typing import BoolArray, FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.latent import LatentMetric
+from samecluster.geometry.metric import LatentMetric
 
 numbers = st.one_of(
     st.integers(-3, 3).map(float),

@@ -9,7 +9,7 @@ from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle, NoisyOracle, Panel
 from samecluster.oracles.base import Oracle
 from samecluster.proof.checker import check
-from samecluster.recovery.mending import Mending
+from samecluster.recovery.auto.repair import Mending
 
 
 class Lying(Oracle):

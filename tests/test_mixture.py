@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from sklearn.mixture import GaussianMixture
 
 from samecluster.points.array import unit_scaled
-from samecluster.recovery.error import clustering_error
-from samecluster.recovery.mixture import Mixture, components
+from samecluster.recovery.certify.guide.mixture import Mixture, components
+from samecluster.recovery.result.clustering_error import clustering_error
 
 
 @pytest.mark.parametrize("declared", [True, False])

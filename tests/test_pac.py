@@ -15,11 +15,16 @@ from samecluster import Verdict
 from samecluster._typing import BoolArray, FloatArray
 from samecluster.api import learn_cluster
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.enclosing import enclosing_ellipsoid
+from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.questions.run import Run
-from samecluster.recovery.pac import error_bound, fit_cluster, plan_cluster, sample_size
+from samecluster.recovery.paper.one_cluster import (
+    error_bound,
+    fit_cluster,
+    plan_cluster,
+    sample_size,
+)
 
 ERROR, FAILURE, MARGIN = 0.1, 0.1, 0.05
 

@@ -12,9 +12,9 @@ import pytest
 from scipy.stats import beta
 
 from samecluster import Verdict
-from samecluster.recovery.audit import Audit
-from samecluster.recovery.checks import Check, Pairs
-from samecluster.recovery.evidence import Coin
+from samecluster.recovery.audit.audit import Audit
+from samecluster.recovery.audit.checks import Check, Pairs
+from samecluster.recovery.audit.evidence import Coin
 
 
 class EveryOutcome:

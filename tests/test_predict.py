@@ -17,7 +17,7 @@ from samecluster import How, Verdict, clustering_error, recover, start
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
-from samecluster.recovery.predict import Predict
+from samecluster.recovery.predict.plan import Predict
 
 
 def digits(n: int) -> tuple[np.ndarray, np.ndarray]:

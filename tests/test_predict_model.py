@@ -6,12 +6,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from samecluster.recovery.confidence import SHARPNESS, Confidence
-from samecluster.recovery.core import core_of, extended
-from samecluster.recovery.predictor import Predictor
-from samecluster.recovery.quadratic import Clouds
-from samecluster.recovery.regression import NOISE, Regression, left_out
-from samecluster.recovery.similarity import (
+from samecluster.recovery.predict.calibration import SHARPNESS, Confidence
+from samecluster.recovery.predict.clouds import Clouds
+from samecluster.recovery.predict.core_set import core_of, extended
+from samecluster.recovery.predict.gaussian_process import NOISE, Regression, left_out
+from samecluster.recovery.predict.model import Predictor
+from samecluster.recovery.predict.similarity import (
     Similarity,
     features,
     graph_similarity,

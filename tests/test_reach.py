@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from samecluster._typing import FloatArray
-from samecluster.geometry import programs
-from samecluster.geometry.kernel import Kernel, compiled_programs
 from samecluster.geometry.margin import _solve
+from samecluster.geometry.reach import linear_programs
+from samecluster.geometry.reach.kernel import Kernel, compiled_programs
 from samecluster.proof.checker import check, fingerprint
 from samecluster.proof.log import ProofLog
-from samecluster.recovery.closure import Closure
+from samecluster.recovery.certify.closure import Closure
 
 seeds = st.integers(0, 10**6)
 
@@ -39,7 +39,7 @@ def test_programs_find_the_gauge_and_a_feasible_witness(seed, d, extra) -> None:
     start = np.arange(d + 1)
     none = np.zeros(8, dtype=np.int64)
     inverse = np.linalg.inv(columns[start].T)
-    solved = programs.solve(targets, none, start[None], inverse[None], columns, 1e9, 0.0)
+    solved = linear_programs.solve(targets, none, start[None], inverse[None], columns, 1e9, 0.0)
     for at, target in enumerate(targets):
         exact = gauge(columns, target)
         assert solved.total[at] == pytest.approx(exact, rel=1e-7)
@@ -49,8 +49,8 @@ def test_programs_find_the_gauge_and_a_feasible_witness(seed, d, extra) -> None:
     # With a bound in the middle, rejected targets come with a witness: an affine function that
     # is at most 1 on every column and above the bound at the target.
     bound = float(np.median(solved.total)) * (1 + 1e-6)
-    solved = programs.solve(targets, none, start[None], inverse[None], columns, bound, bound)
-    rejected = np.flatnonzero(solved.status == programs.REJECTED)
+    solved = linear_programs.solve(targets, none, start[None], inverse[None], columns, bound, bound)
+    rejected = np.flatnonzero(solved.status == linear_programs.REJECTED)
     for at in rejected.tolist():
         witness = solved.pi[at]
         assert np.abs(columns @ witness).max() <= 1 + 1e-9
@@ -64,10 +64,10 @@ def test_a_private_column_is_one_more_column_for_its_target_alone(seed, d, extra
     targets, private = lifted(2 * rng.normal(size=(8, d))), lifted(2 * rng.normal(size=(8, d)))
     start = np.arange(d + 1)
     inverse = np.linalg.inv(columns[start].T)
-    solved = programs.solve(
+    solved = linear_programs.solve(
         targets, np.zeros(8, int), start[None], inverse[None], columns, 1e9, 0.0, private=private
     )
-    chosen = programs.chosen_columns(solved.basis, columns, private)
+    chosen = linear_programs.chosen_columns(solved.basis, columns, private)
     for at, target in enumerate(targets):
         exact = gauge(np.vstack([columns, private[at]]), target)
         assert solved.total[at] == pytest.approx(exact, rel=1e-7)
@@ -175,7 +175,7 @@ def test_closure_proves_only_what_the_checker_confirms_and_all_that_is_near(d, c
 
 @given(st.floats(1e-6, 1e6))
 def test_the_limit_is_below_the_root_but_not_by_much(margin) -> None:
-    limit = programs.limit_for(margin)
+    limit = linear_programs.limit_for(margin)
     assert Fraction(limit) ** 2 <= 1 + Fraction(margin)
     assert limit >= math.sqrt(1 + margin) * (1 - 1e-14)
 
@@ -205,10 +205,10 @@ def test_the_float_check_never_accepts_below_the_exact_value(seed, d) -> None:
     inverse = np.linalg.inv(columns.T)[None]
     basis = np.arange(d + 1)[None]
     below = math.nextafter(float(total) * (1 - 2e-16), 0)
-    assert not programs.confirmed(target, basis, inverse, columns, noise, below)[0]
+    assert not linear_programs.confirmed(target, basis, inverse, columns, noise, below)[0]
     if np.linalg.cond(columns) < 1e4:
         above = float(total) * (1 + 1e-7)
-        assert programs.confirmed(target, basis, inverse, columns, noise, above)[0]
+        assert linear_programs.confirmed(target, basis, inverse, columns, noise, above)[0]
 
 
 @pytest.mark.parametrize("compiled", KERNELS, ids=["numpy", "compiled"][: len(KERNELS)])
@@ -223,13 +223,15 @@ def test_weights_that_leave_something_over_never_show_more_than_the_gauge(
     targets = lifted(1.5 * rng.normal(size=(6, d)))
     first, none = np.arange(d + 1), np.zeros(6, dtype=np.int64)
     inverse = np.linalg.inv(columns[first].T)
-    solved = programs.solve(targets, none, first[None], inverse[None], columns, 1e9, 0.0)
+    solved = linear_programs.solve(targets, none, first[None], inverse[None], columns, 1e9, 0.0)
     exact = np.einsum("pir,pr->pi", solved.inverse, targets)
     weights = exact * (1 - wrong_by * rng.uniform(size=exact.shape))
-    charges = programs.Charges.of(columns, first, np.zeros(d + 1))
+    charges = linear_programs.Charges.of(columns, first, np.zeros(d + 1))
 
     def shown(limit: float, weights: FloatArray, at: int) -> bool:
-        found = programs.Reached(np.ones(1, bool), solved.basis[[at]], weights[[at]], inverse[:0])
+        found = linear_programs.Reached(
+            np.ones(1, bool), solved.basis[[at]], weights[[at]], inverse[:0]
+        )
         return bool(Kernel(compiled).shown(targets[[at]], found, columns, charges, limit)[0])
 
     for at, target in enumerate(targets):

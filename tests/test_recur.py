@@ -10,10 +10,10 @@ import pytest
 from samecluster import How, Recur, Verdict, clustering_error, recover, start
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.ellipsoid import Ellipsoid
-from samecluster.geometry.enclosing import enclosing_ellipsoid
+from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
-from samecluster.recovery.recur import _Rounds
+from samecluster.recovery.paper.recur import _Rounds
 
 CAMPAIGN = 12_000 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 480
 SHARDS = 16

@@ -8,7 +8,7 @@ import pytest
 
 from samecluster import start
 from samecluster.instances import make_ellipsoids
-from samecluster.recovery.remaining import Remaining, Stage, remaining_questions, stage_of
+from samecluster.recovery.forecast import Remaining, Stage, remaining_questions, stage_of
 
 AUDIT = (0.05, 0.9)
 FILLS: tuple[Literal["ball", "shell", "half"], ...] = ("ball", "shell", "half")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from samecluster.cli.reproduce import run_reproduce
+from samecluster.cli.commands.reproduce import run_reproduce
 from samecluster.experiments.experiment import Task
 from samecluster.experiments.recoveries import ellipsoids_task
 from samecluster.experiments.running import Store, missing_tasks, run_tasks

@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from samecluster import Certify, How, Recovery, clustering_error, recover
 from samecluster.errors import RefutedError
 from samecluster.instances import Instance, make_ellipsoids
+from samecluster.large.api import LargeRecovery, recover_large, start_large
 from samecluster.oracles import LabelOracle
 from samecluster.oracles.functions import RowOracle
-from samecluster.points.working import over_blocks
+from samecluster.points.block_work import over_blocks
 from samecluster.proof.checker import Verified, check, fingerprint
 from samecluster.proof.files import read_lines
-from samecluster.recovery.levels import first_rows
-from samecluster.tables.large import LargeRecovery, recover_large, start_large
+from samecluster.recovery.certify.levels import first_rows
 
 PLAIN = Certify(kernel="numpy")
 
@@ -124,7 +124,7 @@ def test_undecided_rows_join_the_sample_and_are_asked_about() -> None:
 
 
 def test_more_undecided_rows_than_fit_are_taken_in_turns(monkeypatch) -> None:
-    monkeypatch.setattr("samecluster.recovery.large._MOST_TAKEN", 40)
+    monkeypatch.setattr("samecluster.large.other_rows._MOST_TAKEN", 40)
     made = make_ellipsoids(3_000, 3, 3, fill="shell", random_state=5)
     runs = [in_blocks(made, sample=60, block=block, method=PLAIN) for block in (500, 999)]
     assert runs[0].n_sweeps > 1
@@ -292,7 +292,7 @@ def test_columns_near_a_direction_decide_what_all_columns_decide(
     made = make_ellipsoids(12_000, 4, 3, fill="shell", random_state=7)
     options: dict[str, Any] = {"sample": 2_000, "method": Certify(kernel=kernel)}
     usual = in_blocks(made, **options)
-    monkeypatch.setattr("samecluster.recovery.sweep._MANY_ROWS", 1)
+    monkeypatch.setattr("samecluster.large.sweep._MANY_ROWS", 1)
     near = in_blocks(made, proof=tmp_path / "proof.gz", **options)
     assert near.answers == usual.answers
     assert (near.labels == usual.labels).all()
@@ -304,14 +304,14 @@ def test_a_sweep_that_was_sent_elsewhere_decides_the_same(monkeypatch) -> None:
     """Pickled as for a worker: without the sample, and with the same decisions."""
     made = make_ellipsoids(6_000, 3, 3, random_state=2)
     sent: list[Any] = []
-    over = "samecluster.recovery.large.over_blocks"
+    over = "samecluster.large.other_rows.over_blocks"
 
     def sending(points: Any, work: Any, *rest: Any) -> Any:
         packed = pickle.dumps(work)
         sent.append(len(packed))
         return over_blocks(points, pickle.loads(packed), *rest)
 
-    monkeypatch.setattr("samecluster.recovery.sweep._MANY_ROWS", 1)
+    monkeypatch.setattr("samecluster.large.sweep._MANY_ROWS", 1)
     usual = in_blocks(made, sample=4_000, method=PLAIN)
     monkeypatch.setattr(over, sending)
     found = in_blocks(made, sample=4_000, method=PLAIN)

@@ -7,9 +7,9 @@ import pytest
 
 from samecluster import Certify, How, clustering_error
 from samecluster.instances import make_ellipsoids
+from samecluster.large.api import LargeRecovery, recover_large
 from samecluster.oracles import LabelOracle
 from samecluster.oracles.functions import RowOracle
-from samecluster.tables.large import LargeRecovery, recover_large
 
 MADE = make_ellipsoids(12_000, 3, 3, random_state=4)
 RNG = np.random.default_rng(0)

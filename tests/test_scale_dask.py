@@ -13,8 +13,8 @@ import pytest
 from samecluster import Certify
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
+from samecluster.large.api import LargeRecovery, recover_large
 from samecluster.oracles import LabelOracle
-from samecluster.tables.large import LargeRecovery, recover_large
 
 dask = pytest.importorskip("dask")
 da = pytest.importorskip("dask.array")
@@ -217,7 +217,7 @@ def test_collections_that_hold_no_points_are_refused(source, message, tmp_path) 
     ],
 )
 def test_impossible_settings_are_refused(options, message, monkeypatch) -> None:
-    monkeypatch.setattr("samecluster.tables.dask_cluster._PATIENCE", "1s")
+    monkeypatch.setattr("samecluster.points.dask_cluster._PATIENCE", "1s")
     with pytest.raises(InvalidInputError, match=message):
         recovered(da.from_array(MADE.X), **options)
 

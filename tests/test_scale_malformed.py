@@ -9,9 +9,9 @@ import pytest
 from samecluster import Certify
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
+from samecluster.large.api import recover_large
 from samecluster.oracles import LabelOracle
-from samecluster.points.blocks import recut
-from samecluster.tables.large import recover_large
+from samecluster.points.protocol import recut
 
 MADE = make_ellipsoids(2_000, 3, 2, random_state=0)
 

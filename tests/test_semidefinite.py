@@ -15,7 +15,7 @@ from scipy.optimize import linprog
 
 from samecluster._typing import FloatArray
 from samecluster.geometry import margin as clarabel_program
-from samecluster.geometry.certificates import (
+from samecluster.geometry.semidefinite.certificates import (
     Certificate,
     _integers,
     _is_psd,
@@ -26,14 +26,14 @@ from samecluster.geometry.certificates import (
     shown_outside,
     widened,
 )
-from samecluster.geometry.semidefinite import Decision, Verdict, decide, round_coordinates
+from samecluster.geometry.semidefinite.solver import Decision, Verdict, decide, round_coordinates
 from samecluster.proof import checker
 from samecluster.proof.log import ProofLog
 
 SEEDS = st.integers(0, 10**9)
 FEW = settings(max_examples=30)
 COMPILED = (
-    importlib.import_module("samecluster.geometry.semidefinite_compiled")
+    importlib.import_module("samecluster.geometry.semidefinite.compiled")
     if importlib.util.find_spec("numba")
     else None
 )

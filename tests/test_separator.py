@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from samecluster._typing import BoolArray, FloatArray
 from samecluster.geometry.ellipsoid import Ellipsoid
-from samecluster.geometry.enclosing import enclosing_ellipsoid
+from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.geometry.separator import low_stretch_separator
 from samecluster.geometry.tessellation import Tessellation, group_cells
 from samecluster.instances import make_ellipsoids

@@ -17,13 +17,13 @@ from samecluster.errors import (
 )
 from samecluster.oracles import LabelOracle
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.certify import Certify
-from samecluster.sessions.asking import SessionQuestion, question_id
-from samecluster.sessions.driving import drive_async
-from samecluster.sessions.facts import pair_of
+from samecluster.recovery.certify.plan import Certify
+from samecluster.sessions.question import SessionQuestion, question_id
+from samecluster.sessions.running.drivers import drive_async
 from samecluster.sessions.session import Session
-from samecluster.sessions.sqlite import SqliteStore
-from samecluster.sessions.store import MemoryStore
+from samecluster.sessions.state.votes import pair_of
+from samecluster.sessions.storage.sqlite import SqliteStore
+from samecluster.sessions.storage.store import MemoryStore
 from tests.session_cases import (
     FAST,
     Clock,

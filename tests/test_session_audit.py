@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 
 from samecluster import How, clustering_error
-from samecluster.sessions.engine import _share
+from samecluster.sessions.running.engine import _share
 from samecluster.sessions.session import Session
-from samecluster.sessions.store import MemoryStore
+from samecluster.sessions.storage.store import MemoryStore
 from tests.session_cases import Clock, keys_of, same_known
 
 CAMPAIGN = 400 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 4

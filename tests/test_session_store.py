@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from samecluster.errors import SchemaError, SessionNotFoundError, StoreError
-from samecluster.sessions.events import FORMAT, KINDS, Event, checked_event
-from samecluster.sessions.schema import APPLICATION, STEPS
-from samecluster.sessions.sqlite import SqliteStore, rescue
-from samecluster.sessions.store import MemoryStore
+from samecluster.sessions.storage.events import FORMAT, KINDS, Event, checked_event
+from samecluster.sessions.storage.schema import APPLICATION, STEPS
+from samecluster.sessions.storage.sqlite import SqliteStore, rescue
+from samecluster.sessions.storage.store import MemoryStore
 from samecluster.testing import check_store
 
 AT = "2026-01-31T12:00:00+00:00"
@@ -179,7 +179,7 @@ def test_the_lock_of_a_dead_process_does_not_last(tmp_path) -> None:
 READING = """
 import os, sys
 from samecluster.errors import StoreError
-from samecluster.sessions.sqlite import SqliteStore
+from samecluster.sessions.storage.sqlite import SqliteStore
 
 if os.geteuid() == 0:  # who may write anything
     os.setuid(65534)

@@ -10,8 +10,8 @@ from PIL import Image
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables import Preparation, Wanted, as_table, item_keys, read_table
-from samecluster.tables.loading import load_data
-from samecluster.tables.vectors import join_vectors
+from samecluster.tables.reading.load import load_data
+from samecluster.tables.reading.vectors import join_vectors
 
 
 @pytest.fixture

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import typer
 
-from samecluster.cli.inspect import inspect
+from samecluster.cli.commands.inspect import inspect
 from samecluster.errors import InvalidInputError
 from samecluster.tables import Wanted, as_table
-from samecluster.tables.inspection import inspect_table
+from samecluster.tables.features.inspect import inspect_table
 
 app = typer.Typer(add_completion=False)
 app.command()(inspect)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables import Asked, as_table, item_keys, read_table
-from samecluster.tables.delimited import parse_delimited
+from samecluster.tables.reading.delimited import parse_delimited
 
 ROWS = st.lists(
     st.tuples(

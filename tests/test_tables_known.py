@@ -4,8 +4,8 @@ import pytest
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables import Wanted, as_table
-from samecluster.tables.known import KnownLabel, KnownPair, read_labels, read_pairs
-from samecluster.tables.showing import columns_to_show, shown
+from samecluster.tables.display import columns_to_show, shown
+from samecluster.tables.known_answers import KnownLabel, KnownPair, read_labels, read_pairs
 
 KEYS = ["a", "b", "c", "7"]
 

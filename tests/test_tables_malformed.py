@@ -12,15 +12,15 @@ import typer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samecluster.cli.inspect import inspect
+from samecluster.cli.commands.inspect import inspect
 from samecluster.cli.main import EXIT_CODES
 from samecluster.errors import InvalidInputError
 from samecluster.tables import Asked
-from samecluster.tables.arrays import parse_npy, parse_npz
-from samecluster.tables.delimited import parse_delimited
-from samecluster.tables.inspection import inspect_table
-from samecluster.tables.jsonlines import parse_json_lines
-from samecluster.tables.parquet import parse_parquet
+from samecluster.tables.features.inspect import inspect_table
+from samecluster.tables.reading.delimited import parse_delimited
+from samecluster.tables.reading.json_lines import parse_json_lines
+from samecluster.tables.reading.npy import parse_npy, parse_npz
+from samecluster.tables.reading.parquet import parse_parquet
 
 
 def npy(array, allow_pickle=False) -> bytes:

@@ -10,10 +10,10 @@ from hypothesis.extra import numpy as hnp
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables import Asked, Preparation, Wanted, as_table
-from samecluster.tables.choosing import choose
-from samecluster.tables.components import Components, ordered_product
-from samecluster.tables.delimited import parse_delimited
-from samecluster.tables.packing import packed, unpacked
+from samecluster.tables.features.components import Components, ordered_product
+from samecluster.tables.features.encoders import packed, unpacked
+from samecluster.tables.features.select import choose
+from samecluster.tables.reading.delimited import parse_delimited
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables import Asked, Table, as_table, read_table
-from samecluster.tables.delimited import parse_delimited
+from samecluster.tables.reading.delimited import parse_delimited
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8)
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from samecluster import How
 from samecluster.errors import InvalidInputError
 from samecluster.tables import Asked, Preparation, Wanted, as_table, read_table
-from samecluster.tables.delimited import parse_delimited
-from samecluster.tables.results import results_as_bytes, write_results
+from samecluster.tables.reading.delimited import parse_delimited
+from samecluster.tables.writing import results_as_bytes, write_results
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=6)
 

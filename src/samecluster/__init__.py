@@ -14,48 +14,48 @@ if TYPE_CHECKING:
     from samecluster.api import RecoveryRun, learn_cluster, recover, start
     from samecluster.estimator import SameCluster
     from samecluster.geometry.margin import ClusterMargin, true_margin
+    from samecluster.large.api import recover_large, start_large
+    from samecluster.large.result import LargeRecovery
     from samecluster.questions.pair import Answer, Question, Verdict
-    from samecluster.recovery.certify import Certify
-    from samecluster.recovery.error import clustering_error
-    from samecluster.recovery.everything import AskEverything
-    from samecluster.recovery.kmeans import ScqKMeans
-    from samecluster.recovery.pac import LearnedCluster
-    from samecluster.recovery.predict import Predict
-    from samecluster.recovery.recur import Recur
-    from samecluster.recovery.result import How, MarginSearch, Recovery, Round
+    from samecluster.recovery.certify.plan import Certify
+    from samecluster.recovery.paper.ask_everything import AskEverything
+    from samecluster.recovery.paper.one_cluster import LearnedCluster
+    from samecluster.recovery.paper.recur import Recur
+    from samecluster.recovery.paper.scq_kmeans import ScqKMeans
+    from samecluster.recovery.predict.plan import Predict
+    from samecluster.recovery.result.clustering_error import clustering_error
+    from samecluster.recovery.result.result import How, MarginSearch, Recovery, Round
     from samecluster.sessions.session import Session
-    from samecluster.sessions.sqlite import SqliteStore
-    from samecluster.tables.large import recover_large, start_large
-    from samecluster.tables.large_result import LargeRecovery
+    from samecluster.sessions.storage.sqlite import SqliteStore
 
 __version__ = "0.1.0"
 
 _HOME = {
     "Answer": "questions.pair",
-    "AskEverything": "recovery.everything",
-    "Certify": "recovery.certify",
+    "AskEverything": "recovery.paper.ask_everything",
+    "Certify": "recovery.certify.plan",
     "ClusterMargin": "geometry.margin",
-    "How": "recovery.result",
-    "LargeRecovery": "tables.large_result",
-    "LearnedCluster": "recovery.pac",
-    "MarginSearch": "recovery.result",
-    "Predict": "recovery.predict",
+    "How": "recovery.result.result",
+    "LargeRecovery": "large.result",
+    "LearnedCluster": "recovery.paper.one_cluster",
+    "MarginSearch": "recovery.result.result",
+    "Predict": "recovery.predict.plan",
     "Question": "questions.pair",
-    "Recovery": "recovery.result",
+    "Recovery": "recovery.result.result",
     "RecoveryRun": "api",
-    "Recur": "recovery.recur",
-    "Round": "recovery.result",
+    "Recur": "recovery.paper.recur",
+    "Round": "recovery.result.result",
     "SameCluster": "estimator",
-    "ScqKMeans": "recovery.kmeans",
+    "ScqKMeans": "recovery.paper.scq_kmeans",
     "Session": "sessions.session",
-    "SqliteStore": "sessions.sqlite",
+    "SqliteStore": "sessions.storage.sqlite",
     "Verdict": "questions.pair",
-    "clustering_error": "recovery.error",
+    "clustering_error": "recovery.result.clustering_error",
     "learn_cluster": "api",
     "recover": "api",
-    "recover_large": "tables.large",
+    "recover_large": "large.api",
     "start": "api",
-    "start_large": "tables.large",
+    "start_large": "large.api",
     "true_margin": "geometry.margin",
 }
 _MODULES = ("errors", "instances", "oracles")

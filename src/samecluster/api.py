@@ -16,7 +16,25 @@ from typing import Any, Literal
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.boundary import (
+from samecluster.errors import ContradictionError, InvalidInputError, RefutedError
+from samecluster.oracles.base import Oracle, as_oracle, checked_answer, checked_answers
+from samecluster.oracles.panel.panel import Panel
+from samecluster.points.array import validated
+from samecluster.questions.drive import drive, drive_batches
+from samecluster.questions.ledger import Ledger
+from samecluster.questions.pair import Answer, Question
+from samecluster.questions.run import Run
+from samecluster.recovery.auto.repair import Mending
+from samecluster.recovery.auto.whole_run import whole_plan
+from samecluster.recovery.certify.plan import Certify
+from samecluster.recovery.paper.ask_everything import AskEverything
+from samecluster.recovery.paper.one_cluster import LearnedCluster, plan_cluster
+from samecluster.recovery.paper.recur import Recur
+from samecluster.recovery.paper.scq_kmeans import ScqKMeans
+from samecluster.recovery.predict.plan import Predict
+from samecluster.recovery.problem import Labelling, Method, Problem
+from samecluster.recovery.result.result import Recovery
+from samecluster.validation import (
     checked_audit,
     checked_error_rate,
     checked_given,
@@ -27,24 +45,6 @@ from samecluster.boundary import (
     checked_n_clusters,
     generator,
 )
-from samecluster.errors import ContradictionError, InvalidInputError, RefutedError
-from samecluster.oracles.base import Oracle, as_oracle, checked_answer, checked_answers
-from samecluster.oracles.panel import Panel
-from samecluster.points.array import validated
-from samecluster.questions.drive import drive, drive_batches
-from samecluster.questions.ledger import Ledger
-from samecluster.questions.pair import Answer, Question
-from samecluster.questions.run import Run
-from samecluster.recovery.certify import Certify
-from samecluster.recovery.everything import AskEverything
-from samecluster.recovery.kmeans import ScqKMeans
-from samecluster.recovery.mending import Mending
-from samecluster.recovery.pac import LearnedCluster, plan_cluster
-from samecluster.recovery.predict import Predict
-from samecluster.recovery.problem import Labelling, Method, Problem
-from samecluster.recovery.recur import Recur
-from samecluster.recovery.result import Recovery
-from samecluster.recovery.whole import whole_plan
 
 __all__ = ["METHODS", "RecoveryRun", "learn_cluster", "recover", "start"]
 
@@ -319,7 +319,8 @@ def learn_cluster(
     oracle : as in `recover`
     member : a row of the cluster to learn
     error, failure : with probability at least 1 − ``failure``, at most the share ``error`` of the
-        rows is judged wrongly; see ``samecluster.recovery.pac.sample_size`` for what that costs
+        rows is judged wrongly; ``samecluster.recovery.paper.one_cluster.sample_size`` says what
+        that costs
     random_state : seed
 
     Examples

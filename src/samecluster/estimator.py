@@ -13,7 +13,7 @@ from samecluster.api import recover
 from samecluster.errors import InvalidInputError
 from samecluster.questions.ledger import Ledger
 from samecluster.recovery.problem import Labelling, Method, Problem
-from samecluster.recovery.result import How, Recovery
+from samecluster.recovery.result.result import How, Recovery
 
 __all__ = ["SameCluster"]
 

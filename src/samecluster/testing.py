@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from samecluster.errors import SchemaError, StoreError
-from samecluster.sessions.events import Event
-from samecluster.sessions.store import Store
+from samecluster.sessions.storage.events import Event
+from samecluster.sessions.storage.store import Store
 
 __all__ = ["check_store"]
 
@@ -17,14 +17,14 @@ _AT = "2026-01-31T12:00:00+00:00"
 
 
 def check_store(open_store: Callable[[], Store], *, keeps: bool = True) -> None:
-    """Check that a store keeps the promises of `samecluster.sessions.store.Store`.
+    """Check that a store keeps the promises of `samecluster.sessions.storage.store.Store`.
 
     Parameters
     ----------
     open_store : opens the same, at first empty, place each time it is called
     keeps : whether what was appended is there again after closing and opening
 
-    >>> from samecluster.sessions.store import MemoryStore
+    >>> from samecluster.sessions.storage.store import MemoryStore
     >>> check_store(MemoryStore, keeps=False)
     """
     store = open_store()

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 from samecluster.sessions.session import Session
-from samecluster.sessions.sqlite import SqliteStore
+from samecluster.sessions.storage.sqlite import SqliteStore
 from tests.session_cases import FAST, instance, keys_of
 
 N = 80

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from samecluster.errors import StoreError
-from samecluster.sessions.events import Event
-from samecluster.sessions.sqlite import SqliteStore
+from samecluster.sessions.storage.events import Event
+from samecluster.sessions.storage.sqlite import SqliteStore
 
 AT = "2026-01-31T12:00:00+00:00"
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
@@ -150,7 +150,7 @@ def test_flipped_bytes_are_never_read_as_events(crashed, tmp_path, seed) -> None
 FILLING = """
 import resource, sys
 from samecluster.errors import StoreError
-from samecluster.sessions.sqlite import SqliteStore
+from samecluster.sessions.storage.sqlite import SqliteStore
 from tests.reliability.test_damage import answer
 
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))

@@ -10,9 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from samecluster.sessions.asking import question_id
+from samecluster.sessions.question import question_id
 from samecluster.sessions.session import Session
-from samecluster.sessions.sqlite import SqliteStore
+from samecluster.sessions.storage.sqlite import SqliteStore
 from tests.reliability.labelling import N, acknowledged, label
 from tests.session_cases import instance, keys_of
 

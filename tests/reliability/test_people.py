@@ -7,9 +7,9 @@ import random
 import pytest
 
 from samecluster import clustering_error
-from samecluster.sessions.asking import SessionQuestion, question_id
+from samecluster.sessions.question import SessionQuestion, question_id
 from samecluster.sessions.session import Session
-from samecluster.sessions.sqlite import SqliteStore
+from samecluster.sessions.storage.sqlite import SqliteStore
 from tests.session_cases import FAST, Clock, instance, keys_of, truth
 
 SEEDS = 40 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 3

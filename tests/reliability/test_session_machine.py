@@ -10,10 +10,10 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from samecluster.errors import AnswerError
 from samecluster.questions.pair import Verdict
-from samecluster.sessions.asking import question_id
+from samecluster.sessions.question import question_id
 from samecluster.sessions.session import Session
-from samecluster.sessions.state import State
-from samecluster.sessions.store import MemoryStore
+from samecluster.sessions.state.state import State
+from samecluster.sessions.storage.store import MemoryStore
 from tests.session_cases import FAST, Clock, instance, same_known
 
 N = 16

@@ -9,10 +9,10 @@ from typing import Any
 import httpx
 import numpy as np
 
-from samecluster.sessions.asking import question_id
-from samecluster.sessions.sqlite import SqliteStore
-from samecluster.sessions.state import State
-from samecluster.web.people import People, Person, links_file
+from samecluster.sessions.question import question_id
+from samecluster.sessions.state.state import State
+from samecluster.sessions.storage.sqlite import SqliteStore
+from samecluster.web.links import People, Person, links_file
 from tests.web.served import Data
 
 _MOST_ATTEMPTS = 2_000

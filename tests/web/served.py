@@ -17,10 +17,10 @@ from typing import Any
 import httpx
 
 from samecluster.instances import make_ellipsoids
-from samecluster.web.people import People, Person, links_file
-from samecluster.web.serving import Manner, Place, Serving
-from samecluster.workbench.opening import open_session
-from samecluster.workbench.request import Request
+from samecluster.web.links import People, Person, links_file
+from samecluster.web.server import Manner, Place, Serving
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
 
 TOKEN = "0123456789abcdef0123"
 

@@ -10,8 +10,8 @@ import pytest
 from samecluster.errors import InvalidInputError, StoreError
 from samecluster.instances import make_ellipsoids
 from samecluster.sessions.session import Session
-from samecluster.sessions.store import MemoryStore
-from samecluster.web.board import Board, Urgency
+from samecluster.sessions.storage.store import MemoryStore
+from samecluster.web.session_thread import Board, Urgency
 
 N = 60
 

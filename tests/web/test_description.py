@@ -15,8 +15,8 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.routing import Route
 
-from samecluster.web.description import FILE, check, operations
-from samecluster.web.refusal import Refusal
+from samecluster.web.errors import Refusal
+from samecluster.web.operations.schema import FILE, check, operations
 from tests.web.served import TOKEN, begin, in_thread, write_data
 
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"

@@ -7,11 +7,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from samecluster.web.example import gray_png
+from samecluster.web.example_data import gray_png
 from samecluster.web.images import LARGEST, Images, image_type
-from samecluster.web.serving import Manner, Place, Serving
-from samecluster.workbench.opening import open_session
-from samecluster.workbench.request import Request
+from samecluster.web.server import Manner, Place, Serving
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
 from tests.web.served import TOKEN, Data, in_thread
 from tests.web.test_security import TRAVERSALS
 

@@ -3,8 +3,8 @@
 import pytest
 
 from samecluster.instances import make_ellipsoids
-from samecluster.workbench.opening import open_session
-from samecluster.workbench.request import Request
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
 from tests.large_session_cases import SAMPLE, answered_to_the_end, small_sample, write_parquet
 from tests.web.served import Data, in_thread
 

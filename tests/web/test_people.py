@@ -5,7 +5,7 @@ import stat
 import pytest
 
 from samecluster.errors import InvalidInputError, StoreError
-from samecluster.web.people import People, Person, links_file
+from samecluster.web.links import People, Person, links_file
 from tests.web.served import begin, in_thread, write_data
 
 

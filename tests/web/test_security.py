@@ -8,7 +8,7 @@ import httpx
 import pytest
 
 from samecluster.web.app import LARGEST_BODY
-from samecluster.web.description import operations
+from samecluster.web.operations.schema import operations
 from samecluster.web.security import CONTENT_POLICY, Hosts
 from tests.web.served import TOKEN, Served, begin, in_thread, write_data
 

@@ -11,10 +11,10 @@ import httpx
 import pytest
 
 from samecluster.errors import InvalidInputError
-from samecluster.web.example import write_digits
-from samecluster.web.serving import PORT, Manner, Place, Serving
-from samecluster.workbench.opening import open_session
-from samecluster.workbench.request import Request
+from samecluster.web.example_data import write_digits
+from samecluster.web.server import PORT, Manner, Place, Serving
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
 from tests.web.served import in_process, in_thread, kill, link_of, write_data
 
 

@@ -10,11 +10,11 @@ from typing import Annotated
 import typer
 
 import samecluster
-from samecluster.cli.cluster import cluster
-from samecluster.cli.inspect import inspect
-from samecluster.cli.label import label
-from samecluster.cli.serve import invite, serve
-from samecluster.cli.session_commands import COMMANDS
+from samecluster.cli.commands.cluster import cluster
+from samecluster.cli.commands.inspect import inspect
+from samecluster.cli.commands.label import label
+from samecluster.cli.commands.serve import invite, serve
+from samecluster.cli.commands.session import COMMANDS
 from samecluster.errors import InvalidInputError, SameClusterError
 
 __all__ = ["app", "main"]
@@ -63,7 +63,7 @@ def demo(
 
     Example: samecluster demo --points 20000 --dimension 2 --save demo
     """
-    from samecluster.cli.demo import run_demo
+    from samecluster.cli.commands.demo import run_demo
 
     run_demo(points, dimension, clusters, margin, condition, seed, save)
 
@@ -77,7 +77,7 @@ def verify(
 
     Example: samecluster verify demo/data.npy demo/proof.jsonl.gz
     """
-    from samecluster.cli.verify import run_verify
+    from samecluster.cli.commands.verify import run_verify
 
     if not run_verify(data, proof):
         raise typer.Exit(1)
@@ -94,7 +94,7 @@ def margin(
 
     Example: samecluster margin flowers.csv --labels species
     """
-    from samecluster.cli.margin import run_margin
+    from samecluster.cli.commands.margin import run_margin
 
     run_margin(data, labels)
 
@@ -137,7 +137,7 @@ def reproduce(
 
     Example: samecluster reproduce all --quick --out reproduced
     """
-    from samecluster.cli.reproduce import run_reproduce
+    from samecluster.cli.commands.reproduce import run_reproduce
 
     if not run_reproduce(what.value, runs, quick, out):
         raise typer.Exit(130)

@@ -1,4 +1,5 @@
-"""The options of commands that begin or go on with a session, by the field of a `Request`.
+"""The options of commands that begin or go on with a session, by the field of a `Request`,
+and those that describe a program that answers in place of a person.
 
 Nothing heavy is imported here, as help texts are made from it.
 """
@@ -8,14 +9,20 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samecluster.workbench.request import Request
+from samecluster.workspace.request import Request
 
-__all__ = ["Json", "takes_request"]
+if TYPE_CHECKING:
+    from samecluster.oracles import CommandOracle
+    from samecluster.oracles.command_protocol import Shown
+
+__all__ = ["Json", "Program", "takes_request"]
+
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
@@ -162,3 +169,29 @@ def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[...
         return run
 
     return with_options
+
+
+@dataclass(frozen=True)
+class Program:
+    """A command line, copies side by side, seconds for an answer, and how often to try again.
+
+    ``show`` are the columns of a table that it may see, as the user names them.
+    """
+
+    command: str
+    parallel: int
+    timeout: float
+    retries: int
+    show: list[str] | None = None
+
+    def oracle(self, shown: Callable[[int], Shown]) -> CommandOracle:
+        """What answers by this program, which gets to see of a row what ``shown`` gives."""
+        from samecluster.oracles import CommandOracle
+
+        return CommandOracle(
+            self.command,
+            shown,
+            parallel=self.parallel,
+            timeout=self.timeout,
+            retries=self.retries,
+        )

@@ -13,7 +13,7 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.experiments.experiment import Row, Task
 from samecluster.geometry import tolerance
-from samecluster.geometry.enclosing import enclosing_ellipsoid
+from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.geometry.tessellation import GUARANTEED_MARGIN, Tessellation, group_cells
 from samecluster.instances import make_ellipsoids
 from samecluster.points.array import unit_scaled

@@ -14,7 +14,7 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.experiments.experiment import Row, Task
 from samecluster.geometry import tolerance
-from samecluster.geometry.enclosing import enclosing_ellipsoid
+from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.instances import make_ellipsoids
 
 __all__ = ["SIZES", "draw_until", "measure_samples", "sampling_task"]

@@ -23,8 +23,8 @@ import numpy as np
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.geometry import tolerance
 from samecluster.geometry.ellipsoid import Ellipsoid
-from samecluster.geometry.enclosing import Enclosing, enclosing_ellipsoid
 from samecluster.geometry.margin import worst
+from samecluster.geometry.mvee import Enclosing, enclosing_ellipsoid
 
 __all__ = ["Separator", "low_stretch_separator"]
 

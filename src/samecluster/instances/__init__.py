@@ -4,8 +4,8 @@
 """
 
 from samecluster.instances.ellipsoids import Instance, make_ellipsoids
+from samecluster.instances.instance import LatentInstance
 from samecluster.instances.kmeans_trap import make_kmeans_trap
-from samecluster.instances.latent import LatentInstance
 from samecluster.instances.lower_bounds import make_hypercube, make_packing
 
 __all__ = [

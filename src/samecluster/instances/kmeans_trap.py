@@ -14,8 +14,8 @@ import numpy as np
 
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.latent import LatentMetric
-from samecluster.instances.latent import LatentInstance
+from samecluster.geometry.metric import LatentMetric
+from samecluster.instances.instance import LatentInstance
 
 __all__ = ["make_kmeans_trap"]
 

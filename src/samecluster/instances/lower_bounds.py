@@ -15,8 +15,8 @@ import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.latent import LatentMetric
-from samecluster.instances.latent import LatentInstance
+from samecluster.geometry.metric import LatentMetric
+from samecluster.instances.instance import LatentInstance
 
 __all__ = [
     "fewest_questions",

@@ -8,13 +8,13 @@ subclassing `Oracle`; wrap a plain function with `FunctionOracle` or `RowOracle`
 
 from samecluster.oracles.base import Oracle, as_oracle
 from samecluster.oracles.command import CommandOracle
+from samecluster.oracles.command_protocol import Shown
 from samecluster.oracles.comparisons import ComparisonOracle
 from samecluster.oracles.functions import FunctionOracle, RowOracle
 from samecluster.oracles.labels import LabelOracle
 from samecluster.oracles.noisy import NoisyOracle
-from samecluster.oracles.outcome import Outcome, Person
-from samecluster.oracles.panel import Panel
-from samecluster.oracles.wire import Shown
+from samecluster.oracles.panel.panel import Panel
+from samecluster.oracles.panel.report import Outcome, Person
 
 __all__ = [
     "CommandOracle",

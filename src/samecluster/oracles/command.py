@@ -18,8 +18,8 @@ from dataclasses import dataclass
 
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.oracles.base import Oracle
-from samecluster.oracles.program import Program, close_all
-from samecluster.oracles.wire import Reply, Shown, question_line, read_reply
+from samecluster.oracles.command_process import Program, close_all
+from samecluster.oracles.command_protocol import Reply, Shown, question_line, read_reply
 from samecluster.questions.pair import Question, Verdict
 
 __all__ = ["CommandOracle", "Shown"]

@@ -15,7 +15,7 @@ from samecluster.errors import InvalidInputError
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from samecluster.recovery.result import Recovery
+    from samecluster.recovery.result.result import Recovery
 
 __all__ = ["MISSING", "can_draw", "picture_svg", "plot_clusters", "plot_progress"]
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
 from samecluster._typing import FloatArray
-from samecluster.geometry.enclosing import enclosing_ellipsoid
+from samecluster.geometry.mvee import enclosing_ellipsoid
 
 __all__ = ["outline"]
 

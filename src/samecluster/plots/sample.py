@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from samecluster._typing import IntArray
-from samecluster.recovery.result import Recovery
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["drawn"]
 

@@ -17,11 +17,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from samecluster._extras import dask, dask_distributed
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError, SameClusterError
-from samecluster.extras import dask, dask_distributed
-from samecluster.points.blocks import check_matrix
-from samecluster.points.working import Shares, Work
+from samecluster.points.block_work import Shares, Work
+from samecluster.points.protocol import check_matrix
 
 __all__ = ["DaskPoints", "is_dask"]
 
@@ -87,7 +87,7 @@ class DaskPoints:
     def worked_on(
         self, work: Work[T], shares: Shares, size: int, threads: int
     ) -> Iterator[tuple[int, T | None]]:
-        """See `samecluster.points.working.over_blocks`."""
+        """See `samecluster.points.block_work.over_blocks`."""
         array = _recut(self._array, size)
         tasks = _tasks(array, shares, size, self._marks)
         for (begin, end), result in zip(

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._extras import pyarrow
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
-from samecluster.extras import pyarrow
-from samecluster.points.blocks import ArrayPoints, Points, check_matrix, recut
 from samecluster.points.dask import DaskPoints, is_dask
+from samecluster.points.protocol import ArrayPoints, Points, check_matrix, recut
 
 __all__ = ["FilePoints", "as_points", "data_files", "is_parquet", "open_points"]
 

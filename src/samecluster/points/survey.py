@@ -1,12 +1,19 @@
-"""What all of the data looks like, from one look at it: size, extremes, fingerprint."""
+"""What all of the data looks like: size, extremes, fingerprint; and the pass that finds them."""
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable
 from dataclasses import dataclass
 
-from samecluster._typing import FloatArray
+import numpy as np
 
-__all__ = ["Survey"]
+from samecluster._typing import Array, FloatArray, IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.points.block_work import is_remote, over_blocks
+from samecluster.points.protocol import Points
+
+__all__ = ["Survey", "surveyed"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,3 +37,94 @@ class Survey:
     def extent(self) -> FloatArray:
         """The range of each column."""
         return self.high - self.low
+
+
+_SIDE_BY_SIDE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What one block looks like; ``strange`` is the first place that holds no finite number."""
+
+    low: FloatArray
+    high: FloatArray
+    rows: Array
+    strange: tuple[int, int, float] | None
+    whole: Array | None
+
+
+@dataclass(frozen=True)
+class _Look:
+    """Look at a block and take rows of it, and all of it where somebody here wants to hash it."""
+
+    take_all: bool
+
+    def __call__(self, block: Array, wanted: IntArray) -> _Seen:
+        low, high = _reduced(np.minimum, block), _reduced(np.maximum, block)
+        strange = None
+        if not (np.isfinite(low).all() and np.isfinite(high).all()):
+            row, column = (int(index) for index in np.argwhere(~np.isfinite(block))[0])
+            strange = row, column, float(block[row, column])
+        return _Seen(low, high, block[wanted], strange, block if self.take_all else None)
+
+
+def _reduced(extreme: np.ufunc, block: Array) -> FloatArray:
+    """Extremes of the columns. Many rows side by side as one: NumPy is slow along short rows."""
+    wide = len(block) - len(block) % _SIDE_BY_SIDE
+    if wide:
+        side_by_side = block[:wide].reshape(-1, _SIDE_BY_SIDE * block.shape[1])
+        first = extreme.reduce(side_by_side, axis=0).reshape(_SIDE_BY_SIDE, -1)
+        block = np.concatenate([first, block[wide:]])
+    return np.asarray(extreme.reduce(block, axis=0))
+
+
+def surveyed(
+    points: Points,
+    rows: IntArray,
+    size: int,
+    with_fingerprint: bool,
+    on_block: Callable[[int], None] = lambda _: None,
+    threads: int = 1,
+) -> tuple[Survey, FloatArray]:
+    """One pass: the survey, and some rows (m, d) in the order asked for.
+
+    Every number is checked. ``on_block`` is told how many rows are done.
+    """
+    if with_fingerprint and is_remote(points):
+        raise InvalidInputError(
+            "a proof needs a fingerprint of all rows in order, which tasks on Dask cannot take; "
+            "leave proof out, or recover the files on one machine"
+        )
+    order = np.argsort(rows, kind="stable")
+    ranked = rows[order]
+    found = np.empty((len(rows), points.d))
+    low, high = np.full(points.d, np.inf), np.full(points.d, -np.inf)
+    hashed = hashlib.sha256(repr((points.n, points.d)).encode())
+
+    def wanted(begin: int, end: int) -> IntArray:
+        return np.asarray(ranked[slice(*np.searchsorted(ranked, [begin, end]))] - begin)
+
+    done = taken = 0
+    for count, seen in over_blocks(points, _Look(with_fingerprint), wanted, size, threads):
+        assert seen is not None
+        if seen.strange is not None:
+            raise _not_finite(points, done, *seen.strange)
+        low, high = np.minimum(low, seen.low), np.maximum(high, seen.high)
+        if seen.whole is not None:
+            hashed.update(np.ascontiguousarray(seen.whole, dtype="<f8").data)
+        found[order[taken : taken + len(seen.rows)]] = seen.rows
+        taken += len(seen.rows)
+        done += count
+        on_block(done)
+    points.check_unchanged()
+    mark = hashed.hexdigest() if with_fingerprint else ""
+    return Survey(points.n, low, high, mark), found
+
+
+def _not_finite(
+    points: Points, before: int, row: int, column: int, value: float
+) -> InvalidInputError:
+    return InvalidInputError(
+        f"{points.place(before + row)}, column {points.column(column)} is {value}; "
+        "only finite numbers are allowed"
+    )

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._extras import pyarrow
 from samecluster.errors import InvalidInputError
-from samecluster.extras import pyarrow
 
 __all__ = ["RowWriter", "read_rows"]
 

@@ -15,8 +15,8 @@ from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
-from samecluster.recovery.audit import AuditReport
-from samecluster.recovery.result import How, MarginSearch, Recovery, Round
+from samecluster.recovery.audit.audit import AuditReport
+from samecluster.recovery.result.result import How, MarginSearch, Recovery, Round
 
 __all__ = ["BudgetSpent", "Labelling", "Method", "Problem"]
 

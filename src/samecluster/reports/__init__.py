@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from samecluster.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from samecluster.recovery.result import Recovery
+    from samecluster.recovery.result.result import Recovery
 
 __all__ = ["write_report"]
 

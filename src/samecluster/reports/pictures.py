@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from samecluster.plots import MISSING, can_draw, picture_svg, plot_clusters, plot_progress
-from samecluster.recovery.result import Recovery
+from samecluster.recovery.result.result import Recovery
 from samecluster.reports.markup import Markup, tag
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from samecluster.recovery.result import How, Recovery
+from samecluster.recovery.result.result import How, Recovery
 
 __all__ = ["count", "headline", "meaning"]
 

@@ -13,10 +13,10 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.result import How, Recovery
-from samecluster.sessions.facts import pair_of
-from samecluster.sessions.items import Changes
-from samecluster.sessions.state import State
+from samecluster.recovery.result.result import How, Recovery
+from samecluster.sessions.state.items import Changes
+from samecluster.sessions.state.state import State
+from samecluster.sessions.state.votes import pair_of
 
 __all__ = ["between", "doubting", "re_anchored"]
 

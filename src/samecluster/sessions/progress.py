@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from samecluster.recovery.audit import AuditReport
-from samecluster.recovery.result import How
+from samecluster.recovery.audit.audit import AuditReport
+from samecluster.recovery.result.result import How
 
 __all__ = ["Progress"]
 

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 from typing import Any
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.boundary import checked_hint
 from samecluster.errors import (
     AnswerError,
     DataMismatchError,
@@ -22,19 +21,20 @@ from samecluster.errors import (
 )
 from samecluster.points.array import validated
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.result import How
-from samecluster.sessions.ahead import Ahead
-from samecluster.sessions.asking import SessionQuestion, checked_verdict, pair_from
-from samecluster.sessions.checking import checked_answers, checked_parameters
-from samecluster.sessions.dialogue import Dialogue
+from samecluster.recovery.result.result import How
+from samecluster.sessions.conflicts import Effect, Remedy, Trouble, contradictions_in, trouble_in
 from samecluster.sessions.disagreement import between, doubting, re_anchored
-from samecluster.sessions.events import FORMAT, Event
-from samecluster.sessions.facts import Said
-from samecluster.sessions.items import Changes, Items
+from samecluster.sessions.parameters import checked_answers, checked_parameters
 from samecluster.sessions.progress import Progress
-from samecluster.sessions.state import State
-from samecluster.sessions.store import Store
-from samecluster.sessions.trouble import Effect, Remedy, Trouble, contradictions_in, trouble_in
+from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
+from samecluster.sessions.question_queue import Dialogue
+from samecluster.sessions.running.look_ahead import Ahead
+from samecluster.sessions.state.items import Changes, Items
+from samecluster.sessions.state.state import State
+from samecluster.sessions.state.votes import Said
+from samecluster.sessions.storage.events import FORMAT, Event
+from samecluster.sessions.storage.store import Store
+from samecluster.validation import checked_hint
 
 __all__ = ["Session"]
 
@@ -52,7 +52,7 @@ class Session(Dialogue):
     None for nobody in particular.
 
     >>> from samecluster.instances import make_ellipsoids
-    >>> from samecluster.sessions.store import MemoryStore
+    >>> from samecluster.sessions.storage.store import MemoryStore
     >>> made = make_ellipsoids(n=200, d=2, k=2, random_state=0)
     >>> keys = [f"row {i}" for i in range(200)]
     >>> parameters = {"n_clusters": 2, "margin": 1.0}

@@ -3,13 +3,13 @@
 Nothing here knows of questions or clusters.
 """
 
-from samecluster.tables.dialect import Asked, Dialect
-from samecluster.tables.files import read_table
-from samecluster.tables.frames import as_table
-from samecluster.tables.keys import item_keys
-from samecluster.tables.preparation import Preparation
+from samecluster.tables.features.options import Wanted
+from samecluster.tables.features.preparation import Preparation
+from samecluster.tables.item_keys import item_keys
+from samecluster.tables.reading.detect import read_table
+from samecluster.tables.reading.dialect import Asked, Dialect
+from samecluster.tables.reading.frames import as_table
 from samecluster.tables.table import Table
-from samecluster.tables.wanted import Wanted
 
 __all__ = [
     "Asked",

@@ -9,9 +9,9 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.columns import Column
-from samecluster.tables.dialect import Dialect
-from samecluster.tables.reasons import brief
+from samecluster.tables.column import Column
+from samecluster.tables.messages import brief
+from samecluster.tables.reading.dialect import Dialect
 
 __all__ = ["Format", "Table"]
 

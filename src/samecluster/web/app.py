@@ -15,11 +15,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from samecluster.errors import SameClusterError
-from samecluster.web import asking, deciding, looking
-from samecluster.web.description import Operation, operations
-from samecluster.web.desk import Call, Desk, Handler
-from samecluster.web.people import Person
-from samecluster.web.refusal import Refusal, status_of
+from samecluster.web.context import Call, Desk, Handler
+from samecluster.web.errors import Refusal, status_of
+from samecluster.web.links import Person
+from samecluster.web.operations import answer, decide, read
+from samecluster.web.operations.schema import Operation, operations
 from samecluster.web.security import Guard, Hosts, check_origin
 
 __all__ = ["LARGEST_BODY", "build_app"]
@@ -29,9 +29,9 @@ _STATIC = Path(__file__).with_name("static")
 _MONTH = 30 * 24 * 3600
 _NOBODY = Person(None, "annotator")
 _HANDLERS: dict[str, Handler] = {
-    **asking.OPERATIONS,
-    **looking.OPERATIONS,
-    **deciding.OPERATIONS,
+    **answer.OPERATIONS,
+    **read.OPERATIONS,
+    **decide.OPERATIONS,
 }
 
 Endpoint = Callable[[Request], Awaitable[Response]]

@@ -11,16 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from samecluster.errors import ProtocolError
-from samecluster.recovery.result import Recovery
-from samecluster.sessions.trouble import Trouble
-from samecluster.web.summary import Summary
-from samecluster.workbench.opening import Opened
-from samecluster.workbench.outputs import (
+from samecluster.recovery.result.result import Recovery
+from samecluster.sessions.conflicts import Trouble
+from samecluster.web.snapshot import Summary
+from samecluster.workspace.export import (
     proof_of,
     write_known_labels,
     write_known_proof,
     write_known_report,
 )
+from samecluster.workspace.open import Opened
 
 __all__ = ["Download", "labels", "proof", "report"]
 

@@ -12,8 +12,8 @@ from functools import cached_property
 from pathlib import Path
 
 from samecluster.errors import InvalidInputError
-from samecluster.tables.images import is_image_folder
-from samecluster.workbench.opening import Opened
+from samecluster.tables.reading.images import is_image_folder
+from samecluster.workspace.open import Opened
 
 __all__ = ["Images", "image_type", "images_of"]
 

@@ -7,9 +7,9 @@ import json
 from collections.abc import AsyncIterator
 from typing import Any
 
-from samecluster.web.board import Board
 from samecluster.web.plot import Plot
-from samecluster.web.summary import Summary
+from samecluster.web.session_thread import Board
+from samecluster.web.snapshot import Summary
 
 __all__ = ["stream"]
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.plots.projection import View, best_views
-from samecluster.web.summary import Summary
+from samecluster.web.snapshot import Summary
 from samecluster.web.views import Views
 
 __all__ = ["MOST_POINTS", "Plot"]

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from samecluster.web.refusal import Refusal
+from samecluster.web.errors import Refusal
 
 __all__ = ["CONTENT_POLICY", "LARGEST_HEAD", "Guard", "Hosts", "check_origin", "is_local"]
 

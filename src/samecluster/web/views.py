@@ -1,23 +1,25 @@
-"""Items, questions and groups as the page shows them, as JSON."""
+"""Items, questions and groups as the page shows them, as JSON; and why an item is where it is."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
 
 from samecluster.errors import InvalidInputError
-from samecluster.recovery.result import How
-from samecluster.sessions.asking import SessionQuestion
-from samecluster.tables.images import is_image_folder
-from samecluster.tables.showing import shown
+from samecluster.recovery.result.result import How, Recovery
+from samecluster.sessions.question import SessionQuestion
+from samecluster.tables.display import shown
+from samecluster.tables.reading.images import is_image_folder
 from samecluster.web.images import Images
-from samecluster.web.summary import Summary, how_counts_of
-from samecluster.workbench.opening import Opened
-from samecluster.workbench.pairs import compared
+from samecluster.web.snapshot import Summary, how_counts_of
+from samecluster.workspace.open import Opened
+from samecluster.workspace.pair_display import compared
 
-__all__ = ["Views"]
+__all__ = ["Views", "why"]
+
 
 _CONTEXT = 6
 
@@ -164,3 +166,27 @@ def _likely(probability: Any, row: int) -> float | None:
     if probability is None or np.isnan(probability[row]):
         return None
     return float(probability[row])
+
+
+def why(recovery: Recovery, row: int, views: Views) -> str:
+    """The reason for a label: the answers about the item, or the proof."""
+    if recovery.how_codes[row] == How.ASKED:
+        return _by_answers(recovery, row, views)
+    numbered = r"\b([Ii]tem) (\d+)"
+    return re.sub(
+        numbered,
+        lambda found: f"{found[1]} {views.title(int(found[2]))}",
+        recovery.explain(row),
+    )
+
+
+def _by_answers(recovery: Recovery, row: int, views: Views) -> str:
+    said = []
+    for answer in recovery.answers:
+        one, two = answer.question.item, answer.question.comparator
+        if row in (one, two):
+            said.append(f"{answer.verdict.value} as {views.title(two if one == row else one)}")
+    where = f"{views.title(row)} is in cluster {recovery.labels[row]}"
+    return (
+        f"{where} by answers: {', '.join(said)}." if said else f"{where}: it is the first member."
+    )

@@ -9,9 +9,9 @@ from typing import Any
 
 from playwright.sync_api import Browser, Page
 
-from samecluster.sessions.facts import Said
-from samecluster.sessions.sqlite import SqliteStore
-from samecluster.sessions.state import State
+from samecluster.sessions.state.state import State
+from samecluster.sessions.state.votes import Said
+from samecluster.sessions.storage.sqlite import SqliteStore
 from tests.web.served import Data
 
 KEYS = {"same": "s", "different": "d", "unsure": "u"}

@@ -7,7 +7,7 @@ import os
 import pytest
 from PIL import Image
 
-from samecluster.web.people import People, Person, links_file
+from samecluster.web.links import People, Person, links_file
 from tests.web.browser.hostile import PAYLOADS
 from tests.web.browser.labelling import somebody
 from tests.web.served import Data, in_process, in_thread, write_data

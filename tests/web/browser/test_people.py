@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from samecluster.web.people import People, Person, links_file
+from samecluster.web.links import People, Person, links_file
 from tests.web.browser.killing import killable
 from tests.web.browser.labelling import Somebody, answers_in, somebody
 from tests.web.served import begin, write_data

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from samecluster.instances import make_ellipsoids
-from samecluster.workbench.opening import open_session
-from samecluster.workbench.request import Request
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
 from tests.large_session_cases import small_sample, write_parquet
 from tests.web.browser.labelling import answers_in, somebody
 from tests.web.served import Data, begin, in_thread, write_data

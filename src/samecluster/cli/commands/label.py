@@ -1,0 +1,97 @@
+"""``samecluster label``: questions in the terminal."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from samecluster.cli.options import takes_request
+from samecluster.workspace.request import Request
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from samecluster.workspace.open import Opened
+
+__all__ = ["INTERRUPTED", "Show", "label"]
+
+Show = Annotated[
+    list[str] | None,
+    typer.Option("--show", help="Columns to show of each item: a,b,c or several times."),
+]
+
+INTERRUPTED = 130
+"""The exit code after Ctrl-C."""
+
+
+@takes_request("truth")
+def label(request: Request, show: Show = None) -> None:
+    """Answer same-or-different questions about your data in the terminal.
+
+    Every answer is safe once it is given: quit at any moment (q or Ctrl-C), and the same command
+    goes on. b takes answers back, as many as you like, also those of another day.
+
+    With --in-blocks questions are about a sample of the rows. When nothing is left to ask, all
+    other rows are looked at; those that do not follow from the answers join the sample.
+
+    Exit code 0 when you stop or nothing is left to ask, 2 if the data or an option cannot be used,
+    1 if something else is wrong, 130 after Ctrl-C.
+
+    Example: samecluster label shells.csv --id shell --show length,width
+    """
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    try:
+        _label(console, request, show)
+    except KeyboardInterrupt:
+        console.print()
+        console.print(f"Stopped. All answers are kept; go on with: {_again(request)}", markup=False)
+        raise typer.Exit(INTERRUPTED) from None
+
+
+def _label(console: Console, request: Request, show: list[str] | None) -> None:
+    from functools import partial
+
+    from samecluster.cli.terminal.all_rows import look_further
+    from samecluster.cli.terminal.conversation import Conversation
+    from samecluster.cli.terminal.keyboard import read_key
+    from samecluster.workspace.open import export_command, open_session
+    from samecluster.workspace.pair_display import checked_columns
+    from samecluster.workspace.request import listed
+
+    with console.status("reading the data"):
+        opened = open_session(request)
+    with opened:
+        columns = checked_columns(opened, listed(show, opened.table.names))
+        _greet(console, opened)
+        further = partial(look_further, console, request.who)
+        Conversation(opened, console, columns, request.who, read_key, further).hold()
+        console.print(f"{opened.session.progress()}.", markup=False)
+        console.print(f"Answers are in {opened.path}.", markup=False)
+        console.print(f"Go on: {_again(request)}", markup=False)
+        out = "labels.csv" if opened.whole is None else "labels"
+        results = export_command(opened.path, request.data, out)
+        console.print(f"Results: {results}", markup=False)
+
+
+def _greet(console: Console, opened: Opened) -> None:
+    from samecluster.cli.commands.inspect import print_inspection
+    from samecluster.workspace.all_rows import sample_line
+
+    if opened.is_new:
+        print_inspection(console, opened.prepared.inspection(), opened.prepared.notes)
+        console.print(f"Answers go to {opened.path}.", markup=False)
+    else:
+        console.print(f"Going on with {opened.path}.", markup=False)
+    if line := sample_line(opened):
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def _again(request: Request) -> str:
+    at = [] if request.session is None else ["--session", str(request.session)]
+    who = [] if request.who is None else ["--who", request.who]
+    blocks = ["--in-blocks"] if request.in_blocks else []
+    return shlex.join(["samecluster", "label", request.data, *blocks, *at, *who])

@@ -1,0 +1,107 @@
+"""``samecluster margin``: what the groups of labelled data look like to this method."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.table import Table
+
+from samecluster._typing import IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.recovery.margin_diagnosis import (
+    MOST_BREAKERS,
+    ClusterDiagnosis,
+    components_with_margins,
+    diagnose,
+)
+from samecluster.tables import Preparation, Wanted, read_table
+from samecluster.tables import Table as DataTable
+from samecluster.tables.known_answers import read_labels
+
+__all__ = ["run_margin"]
+
+_SHOWN = 8
+_POINTS_A_COLUMN = 20  # fewer in a group, and proofs hardly save a question
+
+
+def run_margin(data: Path, labels: str) -> None:
+    """Print each group's margin, rank and size, what breaks margins, and what may help."""
+    console = Console()
+    source = read_table(data)
+    # Margins are the same in any scale, so numbers stay as they are.
+    X = Preparation.fit(source, Wanted(labels=labels, scale=False)).apply(source)
+    numbers, names = _grouped(source, labels)
+    with console.status(f"looking at {len(names)} groups in {X.shape[1]} columns"):
+        found = diagnose(X, numbers)
+    console.print(f"{len(X):,} rows, {X.shape[1]} columns of numbers", highlight=False)
+    table = Table()
+    for heading in ("group", "rows", "rank", "margin", "rows of other groups in the way"):
+        table.add_column(
+            heading, justify="left" if heading.startswith(("group", "rows of")) else "right"
+        )
+    for cluster in found:
+        table.add_row(
+            names[cluster.label],
+            f"{cluster.size:,}",
+            str(cluster.rank),
+            f"{cluster.margin:.3g}" if cluster.margin > 0 else "none",
+            _in_the_way(cluster, source),
+        )
+    console.print(table)
+    for line in _advice(found, X.shape[1]):
+        console.print(line, highlight=False)
+    if len(names) > 1 and X.shape[1] > 1:
+        with console.status("looking at principal components"):
+            count = components_with_margins(X, numbers)
+        if count is not None and count < X.shape[1]:
+            console.print(
+                f"Every group has a margin in the first {count} principal components.",
+                highlight=False,
+            )
+
+
+def _grouped(source: DataTable, labels: str) -> tuple[IntArray, list[str]]:
+    """The group of each row (0 to k-1, or -1 where it is not known), and the groups' names."""
+    known = read_labels(source, labels)
+    if not known:
+        raise InvalidInputError(f"{source.source}: column {labels!r} is empty")
+    names = sorted({label for _, label in known})
+    place = {name: at for at, name in enumerate(names)}
+    numbers = np.full(len(source), -1)
+    for row, label in known:
+        numbers[row] = place[label]
+    return numbers, names
+
+
+def _in_the_way(cluster: ClusterDiagnosis, source: DataTable) -> str:
+    if cluster.breakers is None:
+        return f"more than {MOST_BREAKERS}"
+    return source.row_names(cluster.breakers, _SHOWN) if len(cluster.breakers) else ""
+
+
+def _advice(found: tuple[ClusterDiagnosis, ...], d: int) -> list[str]:
+    lines = []
+    least = min(cluster.margin for cluster in found)
+    if least > 0:
+        lines.append(
+            f"Declare a margin of at most {_rounded_down(least):g}: it holds for every group."
+        )
+    else:
+        lines.append(
+            "Not every group has a margin: with these columns labels cannot all be proven."
+        )
+    small = min(cluster.size for cluster in found)
+    if small < _POINTS_A_COLUMN * d:
+        lines.append(
+            f"The smallest group has {small:,} rows in {d} columns. With so few, proofs hardly "
+            "save a question; fewer columns may help."
+        )
+    return lines
+
+
+def _rounded_down(value: float) -> float:
+    digits = f"{value:.2e}"
+    rounded = float(digits)
+    return rounded if rounded <= value else float(f"{value * 0.99:.2e}")

@@ -1,0 +1,213 @@
+"""``samecluster serve`` and ``samecluster invite``: the labelling page and who may use it.
+
+Nothing heavy is imported here, as help texts are made from it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import enum
+import shlex
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from samecluster.cli.options import takes_request
+from samecluster.workspace.request import Request
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from samecluster.web.server import Manner, Place
+
+__all__ = ["invite", "serve"]
+
+_INTERRUPTED = 130
+
+
+class Role(enum.StrEnum):
+    """What somebody may do: owners also decide, download and see who takes part."""
+
+    OWNER = "owner"
+    ANNOTATOR = "annotator"
+
+
+@takes_request("truth")
+def serve(
+    request: Request,
+    host: Annotated[
+        str, typer.Option(help="The address to listen on; 127.0.0.1 is this machine only.")
+    ] = "127.0.0.1",
+    port: Annotated[
+        int | None, typer.Option(help="The port; 8321, or that of last time, or a free one.")
+    ] = None,
+    token: Annotated[
+        str | None,
+        typer.Option(help="The secret in your link, 16 letters and digits or more; else random."),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option("--allow-host", help="Another name that this server goes by."),
+    ] = None,
+    tls_cert: Annotated[
+        Path | None, typer.Option(help="A certificate, to speak HTTPS; with --tls-key.")
+    ] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
+    show: Annotated[
+        list[str] | None,
+        typer.Option("--show", help="Columns to show of each item: a,b,c or several times."),
+    ] = None,
+    image_column: Annotated[
+        str | None,
+        typer.Option(help="The column with the paths of images, inside the data's folder."),
+    ] = None,
+    lease_seconds: Annotated[
+        float,
+        typer.Option(min=1.0, help="How long a question is kept for somebody who went silent."),
+    ] = 120.0,
+    browser: Annotated[
+        bool, typer.Option("--browser/--no-browser", help="Whether to open the page.")
+    ] = True,
+) -> None:
+    """Answer same-or-different questions about your data in a browser, alone or with others.
+
+    Every answer is safe once it is given: stop at any moment (Ctrl-C), and the same command goes
+    on. `samecluster invite` makes personal links for others. With --in-blocks the page is about a
+    sample of the rows. When nothing is left to ask, the same command looks at all other rows, and
+    those that do not follow from the answers join the sample. DATA may be the word digits: 1,797
+    pictures of handwritten digits to try it with, and 100 questions about them.
+
+    Exit code 130 after Ctrl-C, 2 if the data or an option cannot be used.
+
+    Example: samecluster serve shells.csv --id shell --image-column photo
+    """
+    from rich.console import Console
+
+    from samecluster._extras import needs_server
+
+    needs_server()
+    from samecluster.web.server import Manner, Place
+    from samecluster.workspace.request import listed
+
+    request, image_column = _with_example(request, image_column)
+    place = Place(host, port, tuple(allow_host or ()), tls_cert, tls_key)
+    manner = Manner(listed(show, ()), image_column, token, request.who, lease_seconds)
+    _serve(Console(highlight=False, soft_wrap=True), request, place, manner, browser)
+
+
+def invite(
+    session: Annotated[
+        Path,
+        typer.Argument(metavar="SESSION", help="A session file, or the data that it is beside."),
+    ],
+    name: Annotated[str, typer.Argument(help="The name of the person, as answers will have it.")],
+    role: Annotated[
+        Role, typer.Option(help="Owners also decide, download and see who takes part.")
+    ] = Role.ANNOTATOR,
+    revoke: Annotated[
+        bool, typer.Option("--revoke", help="End all links of this person instead.")
+    ] = False,
+) -> None:
+    """Make a personal link to a session that is served, now or later; or end those of a person.
+
+    The link is shown once; only a hash of it is kept, in your own folder and not in the session.
+    It works again whenever the session is served on the same address.
+
+    Example: samecluster invite shells.csv.samecluster Ann
+    """
+    from samecluster.errors import SessionNotFoundError
+    from samecluster.web.links import People, Person, links_file
+    from samecluster.workspace.open import SUFFIX
+
+    file = session if session.suffix == SUFFIX else session.with_name(session.name + SUFFIX)
+    if not file.exists():
+        raise SessionNotFoundError(
+            f"there is no session {file}; `samecluster serve DATA` begins one"
+        )
+    people = People(links_file(file))
+    if revoke:
+        typer.echo(f"{people.revoke(name)} links of {name} have ended.")
+        return
+    secret = people.invite(Person(name, role.value))
+    if people.address is None:
+        typer.echo("The session was never served, so put its address before this:", err=True)
+    typer.echo(f"{people.address or ''}/join?token={secret}")
+
+
+def _serve(console: Console, request: Request, place: Place, manner: Manner, browser: bool) -> None:
+    from samecluster.workspace.open import export_command, session_path
+
+    # The signal is raised again once the server has stopped.
+    with contextlib.suppress(KeyboardInterrupt):
+        _serve_until_stopped(console, request, place, manner, browser)
+    console.print()
+    console.print("Stopped. All answers are kept.", markup=False)
+    console.print(f"Go on: {_again(request)}", markup=False)
+    out = "labels" if request.in_blocks else "labels.csv"
+    results = export_command(session_path(request), request.data, out)
+    console.print(f"Results: {results}", markup=False)
+    raise typer.Exit(_INTERRUPTED)
+
+
+def _serve_until_stopped(
+    console: Console, request: Request, place: Place, manner: Manner, browser: bool
+) -> None:
+    from samecluster.cli.terminal.all_rows import take_in_what_needs_questions
+    from samecluster.web.server import Serving
+    from samecluster.workspace.all_rows import sample_line
+    from samecluster.workspace.open import open_session
+
+    with console.status("reading the data"):
+        opened = open_session(request)
+    with opened:
+        opened = take_in_what_needs_questions(console, request.who, opened)
+        serving = Serving(opened, request.data, place, manner)
+        begun = "Answers go to" if opened.is_new else "Going on with"
+        console.print(f"{begun} {opened.path}.", markup=False)
+        for line in (sample_line(opened), place.warning()):
+            if line is not None:
+                console.print(line, markup=False)
+        console.print(f"Open {serving.link}", markup=False)
+        console.print("Stop with Ctrl-C; nothing is lost.", markup=False)
+        if browser and console.is_terminal:
+            _open(serving.link, opened.path)
+        serving.run()
+
+
+def _with_example(request: Request, image_column: str | None) -> tuple[Request, str | None]:
+    """The request itself, or one for the bundled example if that is what its data names."""
+    from samecluster.web.example_data import NAME, QUESTIONS, write_digits
+    from samecluster.workspace.open import session_path
+
+    if request.data != NAME or Path(request.data).is_file():
+        return request, image_column
+    data = str(write_digits(Path(NAME)))
+    request = replace(request, data=data, id_column="id", ignore=["image"], scale=False)
+    if request.max_questions is None and not session_path(request).exists():
+        request = replace(request, max_questions=str(QUESTIONS))
+    return request, "image"
+
+
+def _open(link: str, session: Path) -> None:
+    """Open the page by way of a file: others on this machine see command lines, not files."""
+    import html
+    import webbrowser
+
+    from samecluster.web.links import links_file
+
+    page = links_file(session).with_suffix(".html")
+    page.touch(mode=0o600)
+    page.write_text(
+        f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(link)}">',
+        encoding="utf-8",
+    )
+    webbrowser.open(page.as_uri())
+
+
+def _again(request: Request) -> str:
+    at = [] if request.session is None else ["--session", str(request.session)]
+    who = [] if request.who is None else ["--who", request.who]
+    blocks = ["--in-blocks"] if request.in_blocks else []
+    return shlex.join(["samecluster", "serve", request.data, *blocks, *at, *who])

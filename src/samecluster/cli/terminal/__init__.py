@@ -1,0 +1,1 @@
+"""Talking with a person in a terminal: keys, prompts, pairs, lines."""

@@ -1,0 +1,61 @@
+"""What `samecluster cluster` says at its end: what is known, what it rests on, what to do next."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import Any
+
+from samecluster._typing import IntArray
+from samecluster.recovery.result.clustering_error import clustering_error
+from samecluster.workspace.next_steps import choices
+from samecluster.workspace.open import Opened
+from samecluster.workspace.status import session_facts
+
+__all__ = ["facts", "next_steps", "summary"]
+
+
+def facts(opened: Opened, truth: IntArray | None) -> dict[str, Any]:
+    """What is known of the session, and how much of it is wrong where the truth is known."""
+    labels = opened.session.snapshot().labels
+    error = None if truth is None else clustering_error(labels, truth)
+    return {**session_facts(opened), "error": error}
+
+
+def summary(told: dict[str, Any]) -> Iterator[str]:
+    """The facts for people."""
+    ended = f"; {told['ended']}" if told["ended"] else ""
+    yield (
+        f"{told['labelled']:,} of {told['items']:,} items have a label, in "
+        f"{len(told['clusters']):,} clusters, after {told['questions']:,} questions{ended}."
+    )
+    yield from told["rests_on"]
+    if told["margin_search"] is not None:
+        yield f"Nobody declared a margin: {told['margin_search']}."
+    for one in told["trouble"]:
+        yield f"Does not fit: {one['text']}."
+        yield from (f"  possible: {remedy}" for remedy in one["remedies"])
+    if told["error"] is not None:
+        yield f"Error against the truth: {told['error']:.2%} of the labels are wrong."
+
+
+def next_steps(opened: Opened, has_output: bool, is_kept: bool) -> Iterator[str]:
+    """What can be done now, with its price where there is one."""
+    if not has_output:
+        yield "To have the labels in a file, run the same command with -o labels.csv."
+    if not is_kept:
+        return
+    session = opened.session
+    budget = session.state.parameters.get("max_questions")
+    spent = budget is not None and session.state.n_questions >= budget
+    if spent:
+        yield "To ask more, run the same command with a larger --max-questions, or none."
+    for choice in choices(session.snapshot(), budget):
+        audit = (choice.parameters or {}).get("audit")
+        if audit is not None:
+            also = " --max-questions none" if spent else ""
+            yield f"--audit {audit[0]:g}{also}: {choice.text.removeprefix('audit: ')}."
+    quoted = shlex.quote(str(opened.path))
+    yield f"Answers are in {quoted}; to look at them: samecluster status {quoted}"
+    if session.trouble:
+        yield f"To take an answer back by its number: samecluster undo {quoted} --event NUMBER"

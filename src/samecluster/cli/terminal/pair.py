@@ -1,0 +1,45 @@
+"""Two items side by side in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rich.console import Console
+from rich.table import Table as Grid
+from rich.text import Text
+
+from samecluster.sessions.question import SessionQuestion
+from samecluster.tables.display import ShownCell
+from samecluster.workspace.open import Opened
+from samecluster.workspace.pair_display import compared
+
+__all__ = ["print_pair"]
+
+_LONGEST = 300
+
+
+def print_pair(
+    console: Console, opened: Opened, question: SessionQuestion, columns: Sequence[str]
+) -> None:
+    """Both items, a column of the table a line; where they differ much, the line is marked."""
+    grid = Grid(box=None, pad_edge=False, show_header=False)
+    grid.add_column(style="dim")
+    for _ in range(2):
+        grid.add_column(overflow="fold", ratio=1)
+    grid.add_column()
+    for cells in compared(opened, question.rows, columns):
+        style = "bold" if cells.differs else ""
+        grid.add_row(
+            Text(cells.left.column),
+            Text(_told(cells.left), style=style),
+            Text(_told(cells.right), style=style),
+            Text("differs" if cells.differs else "", style="dim"),
+        )
+    console.print(grid)
+
+
+def _told(cell: ShownCell) -> str:
+    text = cell.text if len(cell.text) <= _LONGEST else cell.text[:_LONGEST] + " ..."
+    if cell.percentile is None:
+        return text or "(blank)"
+    return f"{text}  (above {cell.percentile:.0f} %)"

@@ -1,0 +1,57 @@
+"""Say a line, read a key: what every conversation in the terminal is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from rich.console import Console
+from rich.text import Text
+
+from samecluster.questions.pair import Verdict
+from samecluster.sessions.conflicts import Trouble
+from samecluster.sessions.session import Session
+
+__all__ = ["VERDICTS", "Talk"]
+
+VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
+"""The keys that answer a question."""
+
+_MOST_REMEDIES = 9
+
+
+class Talk:
+    """A console to say things on, and ``key``, which reads a key; None at the end of the input."""
+
+    def __init__(self, console: Console, key: Callable[[], str | None]) -> None:
+        self.console, self._key = console, key
+
+    def say(self, line: str, style: str = "") -> None:
+        self.console.print(Text(line, style=style), soft_wrap=False)
+
+    def read(self, prompt: str) -> str | None:
+        """The next key; None at the end of the input."""
+        self.console.print(Text(prompt), end="")
+        key = self._key()
+        # On a terminal the key is not echoed; in a log of a pipe it would be missing as well.
+        self.console.print(Text(key or ""))
+        return key
+
+    def read_one_of(self, allowed: Sequence[str]) -> str | None:
+        while True:
+            key = self.read(f"{', '.join(allowed)}: ")
+            if key is None or key in allowed:
+                return key
+            self.say(f"Press one of {', '.join(allowed)}.")
+
+    def offer_remedies(self, session: Session, trouble: Trouble, who: str | None) -> bool:
+        """Show what does not fit and what each remedy would do; False if the person quits."""
+        remedies = trouble.remedies[:_MOST_REMEDIES]
+        self.say(f"Something does not fit: {trouble.text}", "bold")
+        for number, remedy in enumerate(remedies, start=1):
+            self.say(f"  {number}  {remedy.text}: {session.preview(remedy)}")
+        self.say("  c  go on and decide later; `samecluster status` lists it")
+        allowed = [str(number) for number in range(1, len(remedies) + 1)]
+        key = self.read_one_of([*allowed, "c", "q"])
+        if key in allowed:
+            session.apply(remedies[int(key) - 1], who)
+        return key is not None and key != "q"

@@ -1,0 +1,338 @@
+"""One interface over the plain and the compiled gauge programs."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from functools import cached_property, partial
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from samecluster._typing import Array
+from samecluster.geometry.reach import linear_programs
+
+if TYPE_CHECKING:
+    from samecluster.geometry.reach.members import Members
+
+__all__ = ["CHUNK", "Kernel", "compiled_decisions", "compiled_programs"]
+
+CHUNK = 8192
+_MOST_PIVOTS = 60  # of a program in a sweep
+_POINT = 1e-18  # squared radius of a cluster with one known member
+
+
+def compiled_programs() -> Any:
+    """The compiled programs, or None where the extra ``fast`` is not installed."""
+    try:
+        from samecluster.geometry.reach.compiled import solve as programs_compiled
+    except ImportError:
+        return None
+    return programs_compiled
+
+
+def compiled_decisions() -> Any:
+    """The compiled complete test (see `semidefinite.decide`), or None as above."""
+    try:
+        from samecluster.geometry.semidefinite import compiled as semidefinite_compiled
+    except ImportError:
+        return None
+    return semidefinite_compiled
+
+
+class Kernel:
+    """One interface over the compiled and the plain programs.
+
+    ``compiled`` are the compiled programs or None, or a function that finds out which once they are
+    needed: loading numba takes as long as finding the first question.
+    """
+
+    def __init__(self, compiled: Any = None, threads: int = 1) -> None:
+        self.threads = threads
+        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+        self._compiled = compiled
+        self.programs = self.pivots = 0
+        self._scratch: dict[str, Array] = {}
+
+    @cached_property
+    def compiled(self) -> Any:
+        return self._compiled() if callable(self._compiled) else self._compiled
+
+    @cached_property
+    def reaching(self) -> Any:
+        """The compiled programs for sweeps."""
+        from samecluster.geometry.reach.compiled import sweep as reaching_compiled
+
+        return reaching_compiled
+
+    @property
+    def chunk(self) -> int:
+        # NumPy pays for every call, the compiled kernel for every program
+        return 512 if self.compiled is None else 128
+
+    def solve(
+        self,
+        targets: Array,
+        start: Array,
+        bases: Array,
+        inverses: Array,
+        columns: Array,
+        bound: float,
+        stop: float | None = None,
+        private: Array | None = None,
+    ) -> linear_programs.Solved:
+        """Decide single precision targets; see `linear_programs.solve`."""
+        stop = bound * (1 - 1e-5) if stop is None else stop
+        self.programs += len(targets)
+        if self.compiled is None:
+            out = linear_programs.solve(
+                targets, start, bases, inverses, columns, bound, stop, private=private
+            )
+        else:
+            p, D = targets.shape
+            own = np.zeros((0, D), np.float32) if private is None else private
+            out = self._buffers(p, D)
+            call = partial(self._compiled_solve, out, bases, inverses, bound, stop)
+
+            def work(at: slice) -> int:
+                return call(targets[at], start[at], columns, own[at], at)
+
+            out.pivots = sum(self._spread_out(work, p))
+        self.pivots += out.pivots
+        return out
+
+    def reach(
+        self,
+        targets: Array,
+        bases: Array,
+        inverses: Array,
+        columns: Array,
+        numbers: Array,
+        bound: float,
+        out: linear_programs.Reached,
+        at: slice,
+    ) -> None:
+        """Decide part ``at`` of single precision targets, as far as these columns go.
+
+        Each program begins in the basis that suits it best. ``numbers`` are what to call columns
+        in the bases that come out.
+        """
+        targets, stop, D = targets[at], bound * (1 - 1e-5), targets.shape[1]
+        self.programs += len(targets)
+        if self.compiled is None:
+            along = targets @ inverses.reshape(-1, D).T
+            start = np.abs(along).reshape(len(targets), -1, D).sum(axis=2).argmin(axis=1)
+            solved = linear_programs.solve(targets, start, bases, inverses, columns, bound, stop)
+            out.reached[at] = solved.status == linear_programs.ACCEPTED
+            out.basis[at] = numbers[solved.basis]
+            out.weights[at] = np.einsum("pir,pr->pi", solved.inverse, targets)
+            if len(out.inverse):
+                out.inverse[at] = solved.inverse
+            self.pivots += solved.pivots
+            return
+        shape, start = (0,) * D, np.empty(len(targets), np.int64)
+        self.reaching.best_start(shape, targets, inverses.reshape(-1, D * D), start)
+        self.pivots += self.reaching.reach(
+            shape,
+            targets,
+            start,
+            bases,
+            inverses,
+            columns.ravel(),
+            numbers,
+            np.float32(stop),
+            _MOST_PIVOTS,
+            out.reached[at],
+            out.basis[at],
+            out.weights[at],
+            out.inverse[at],
+        )
+
+    def nothing_reached(self, p: int, D: int, with_inverse: bool) -> linear_programs.Reached:
+        """For `reach` to write to; good until the next one is asked for."""
+        return linear_programs.Reached(
+            np.zeros(p, bool),
+            self.scratch("basis", (p, D), np.int32),
+            self.scratch("weights", (p, D), np.float32),
+            self.scratch("inverse", (p if with_inverse else 0, D, D), np.float32),
+        )
+
+    def shown(
+        self,
+        targets: Array,
+        found: linear_programs.Reached,
+        columns: Array,
+        charges: linear_programs.Charges,
+        limit: float,
+    ) -> Array:
+        """Which targets that were reached certainly are; see `linear_programs.shown`."""
+        if self.compiled is None:
+            which = np.flatnonzero(found.reached)
+            for part in np.array_split(which, len(which) // CHUNK + 1):
+                found.reached[part] = linear_programs.shown(
+                    targets[part], found.basis[part], found.weights[part], columns, charges, limit
+                )
+        else:
+            self.reaching.shown(
+                (0,) * targets.shape[1],
+                targets,
+                found.basis,
+                found.weights,
+                columns,
+                charges.largest,
+                charges.noise,
+                charges.costs,
+                limit,
+                found.reached,
+            )
+        return found.reached
+
+    def _compiled_solve(
+        self,
+        out: linear_programs.Solved,
+        bases: Array,
+        inverses: Array,
+        bound: float,
+        stop: float,
+        targets: Array,
+        start: Array,
+        columns: Array,
+        private: Array,
+        at: slice,
+    ) -> int:
+        """Decide targets, and write what becomes of them to ``at`` of ``out``."""
+        pivots = self.compiled.solve(
+            (0,) * targets.shape[1],
+            targets,
+            start,
+            bases,
+            inverses,
+            columns.ravel(),
+            bound,
+            np.float32(stop),
+            200,
+            private,
+            out.status[at],
+            out.total[at],
+            out.basis[at],
+            out.inverse[at],
+            out.pi[at],
+        )
+        return int(pivots)
+
+    def _spread_out(self, work: Callable[[slice], Any], count: int) -> list[Any]:
+        """Run slices of a batch in threads (the compiled code holds no lock)."""
+        parts = min(self.threads, max(1, count // 512))
+        edges = np.linspace(0, count, parts + 1).astype(int)
+        slices = [slice(a, b) for a, b in itertools.pairwise(edges)]
+        if parts == 1 or self.pool is None:
+            return [work(at) for at in slices]
+        return list(self.pool.map(work, slices))
+
+    def _buffers(self, p: int, D: int) -> linear_programs.Solved:
+        """For `solve` to write to; good until the next one is asked for."""
+        out = linear_programs.Solved(
+            self.scratch("solved status", (p,), np.int8),
+            self.scratch("solved total", (p,), np.float32),
+            self.scratch("solved basis", (p, D), np.int32),
+            self.scratch("solved inverse", (p, D, D), np.float32),
+            self.scratch("solved pi", (p, D), np.float32),
+        )
+        out.pi[:] = 0.0
+        return out
+
+    def scratch(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
+        """An array to write to, in the same memory each time: fresh pages cost as much as a
+        pivot."""
+        size = math.prod(shape)
+        held = self._scratch.get(name)
+        if held is None or held.size < size or held.dtype != dtype:
+            held = self._scratch[name] = np.empty(size, dtype)
+        return held[:size].reshape(shape)
+
+    def taken(self, name: str, rows: Array, which: Array) -> Array:
+        """Some of the rows, in memory that is used again for the same name."""
+        out = self.scratch(name, (len(which), rows.shape[1]), rows.dtype)
+        return np.take(rows, which, axis=0, out=out, mode="clip")  # others would copy once more
+
+    def nearest_direction(self, lifted32: Array, mean: Array, directions: Array) -> Array:
+        """The direction (m, d) most nearly parallel to each target, m higher if opposite."""
+        d = directions.shape[1]
+        if self.compiled is not None:
+            out = np.empty(len(lifted32), np.int64)
+            self.compiled.nearest_direction((0,) * d, lifted32, mean, directions.ravel(), out)
+            return out
+        along = (lifted32[:, :d] - mean) @ directions.T
+        at = np.abs(along).argmax(axis=1)
+        return np.asarray(at + len(directions) * (along[np.arange(len(at)), at] < 0))
+
+    def nearest_cluster(self, X: Array, points: Array, clusters: list[Members]) -> Array:
+        """The cluster in whose coordinates each point is most central; a guess, no proof."""
+        f4, near = np.float32, np.zeros(len(points), np.int32)
+        if self.compiled is not None:
+            T = np.array([c.T.ravel() for c in clusters], f4)
+            offsets = np.array([c.centre @ c.T + c.mean for c in clusters], f4)
+            scales = np.array([1 / max(c.radius**2, _POINT) for c in clusters], f4)
+            shape = (0,) * X.shape[1]
+            self.compiled.nearest_cluster(shape, X, points, T, offsets, scales, near)
+            return near
+        for begin in range(0, len(points), CHUNK):
+            part = X[points[begin : begin + CHUNK]].astype(f4)
+            best = np.full(len(part), np.inf, f4)
+            for c, cluster in enumerate(clusters):
+                z = part @ cluster.T.astype(f4)
+                z -= (cluster.centre @ cluster.T + cluster.mean).astype(f4)
+                size = np.einsum("pi,pi->p", z, z) / f4(max(cluster.radius**2, _POINT))
+                near[begin : begin + CHUNK][size < best] = c
+                np.minimum(best, size, out=best)
+        return near
+
+    def confirmed(
+        self,
+        targets: Array,
+        solved: linear_programs.Solved | linear_programs.Reached,
+        which: Array,
+        columns: Array,
+        noise: Array,
+        limit: float,
+        private: Array | None = None,
+    ) -> Array:
+        """Which of the records ``which`` pass the float check."""
+        if self.compiled is None:
+            return np.concatenate(
+                [np.zeros(0, bool)]
+                + [
+                    linear_programs.confirmed(
+                        targets[w],
+                        solved.basis[w],
+                        solved.inverse[w],
+                        columns,
+                        noise,
+                        limit,
+                        None if private is None else private[w],
+                    )
+                    for w in np.array_split(which, len(which) // 1024 + 1)
+                ]
+            )
+        good = np.zeros(len(targets), np.bool_)
+        own = np.zeros((0, targets.shape[1])) if private is None else private
+
+        def work(at: slice) -> None:
+            self.compiled.confirmed(
+                (0,) * targets.shape[1],
+                32,
+                targets,
+                solved.basis,
+                solved.inverse,
+                columns,
+                own,
+                noise,
+                limit,
+                which[at],
+                good,
+            )
+
+        self._spread_out(work, len(which))
+        return good[which]

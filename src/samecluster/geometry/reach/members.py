@@ -1,0 +1,290 @@
+"""The reach of a cluster's known members: gauge, support and witness of points against them.
+
+A point y is in the reach of members S if y = Σ w x + Σ v_j τ_j e_j with Σ w = 1 and
+Σ|w| + Σ|v| ≤ √(1+γ); then every cluster of margin γ (at resolution τ) that holds S holds y. The
+least such sum is the *gauge* of y, the columns that attain it its *support*, and the dual of that
+linear program a *witness* that y is out of reach. See docs/theory.md.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from samecluster._typing import Array
+from samecluster.geometry.reach import linear_programs
+from samecluster.geometry.reach.kernel import Kernel
+
+__all__ = ["Members", "spread_basis", "unit_directions"]
+
+_N_DIRECTIONS = {1: 16, 2: 64, 3: 96, 4: 128, 5: 192, 6: 256, 7: 384}
+_MOST_DIRECTIONS = 512
+_N_STARTS = 128
+_SLABS = 64
+_DEEP_STOP = 0.5
+_ROWS = 512
+_U = 2.0**-53
+
+
+class Members:
+    """Members of one cluster as columns of a gauge program, in whitened coordinates.
+
+    ``ids`` are the columns: -1-j for the tau-columns, then members, append-only. ``starts`` holds
+    one basis for each direction: that of the last point accepted near it.
+    """
+
+    def __init__(self, X: Array, tau: Array, first: int, box: Array) -> None:
+        self.X, self.tau, self.box = X, tau, box
+        d = X.shape[1]
+        self.D = d + 1
+        self.centre = X[first].copy()
+        self.ids = np.concatenate([-1 - np.arange(d), [first]]).astype(np.int32)
+        self.asked = [first]
+        self.start_dirs = unit_directions(_N_STARTS, d)
+        self.pruned = self.added = 0
+        self._look_along(1)
+        self.rejected = np.zeros(0, np.int64)
+        self.pi = np.zeros((0, self.D), np.float32)
+        self.value = np.zeros(0, np.float32)
+        self.whiten()
+
+    def _look_along(self, factor: int) -> None:
+        """The directions along which extreme members become columns, so many times the usual."""
+        d = self.D - 1
+        count = factor * _N_DIRECTIONS.get(d, _MOST_DIRECTIONS)
+        self.dirs = np.ascontiguousarray(unit_directions(count, d).T)
+        self.buffer = np.empty((_ROWS, count), np.float32)
+
+    def refine(self, factor: int) -> None:
+        """Look along more directions; the members have to be shown again."""
+        self._look_along(factor)
+        self.whiten()
+
+    @property
+    def members(self) -> Array:
+        return self.ids[self.D - 1 :]
+
+    def ask(self, point: int) -> None:
+        """A point known by answers joins; the coordinates follow if it sticks out of them."""
+        self.asked.append(point)
+        self.append(np.array([point]))
+        far = np.abs(self.lift(self.X[[point]])[0, :-1]).max() > 8.0
+        if far or len(self.asked) <= self.D:
+            self.whiten()
+
+    def whiten(self) -> None:
+        """New coordinates z = (x - centre) T + 0 in which the columns are round.
+
+        T is triangular with a nonzero diagonal, so it is a bijection whatever its rounding; the
+        resolution keeps it finite while few members are known. Witnesses are dropped.
+        """
+        d = self.D - 1
+        offsets = self.X[self.members] - self.centre
+        spread = offsets.T @ offsets / len(offsets) + np.diag(self.tau**2)
+        mean = offsets.mean(axis=0)
+        spread -= np.outer(mean, mean)
+        scale = np.sqrt(np.maximum(np.diag(spread), self.tau**2))
+        lower = _cholesky(spread / np.outer(scale, scale) + np.diag((self.tau / scale) ** 2))
+        self.T = np.tril(np.linalg.inv(lower)).T / scale[:, None] / np.sqrt(d + 2)
+        self.mean = mean @ self.T
+        self.mean32 = self.mean.astype(np.float32)
+        self.noise = np.append(2 * (d + 3) * _U * (self.box @ np.abs(self.T)), 0.0)
+        self.rejected = self.rejected[:0]
+        self.pi, self.value = self.pi[:0], self.value[:0]
+        self.columns = np.zeros((0, self.D))
+        self.columns32 = np.zeros((0, self.D), np.float32)
+        self.high = np.full(self.dirs.shape[1], -np.inf, np.float32)
+        self.low = np.full(self.dirs.shape[1], np.inf, np.float32)
+        self.owner = np.zeros((2, self.dirs.shape[1]), np.int64)
+        self.fresh: list[Array] = []
+        self.radius = 0.0
+        self._extend(self.ids)
+        self._restart()
+
+    def _restart(self) -> None:
+        """All starts become one spread basis: pivoted elimination over the columns."""
+        basis = spread_basis(self.columns)
+        inverse = np.linalg.inv(self.columns[basis].T)
+        count = len(self.start_dirs) * 2
+        self.starts = np.repeat(basis[None].astype(np.int32), count, axis=0)
+        self.inverses = np.repeat(inverse[None].astype(np.float32), count, axis=0)
+
+    def lift(self, points: Array) -> Array:
+        """Whitened coordinates (p, D) of points (p, d), with a last column of ones."""
+        return self.lift_offsets(points - self.centre, np.empty((len(points), self.D)))
+
+    def lift_offsets(self, offsets: Array, out: Array) -> Array:
+        """The same of points less the centre, written to ``out``."""
+        np.matmul(offsets, self.T, out=out[:, :-1])
+        out[:, -1] = 1.0
+        return out
+
+    def append(self, points: Array) -> None:
+        """More columns. Whether they break witnesses is looked at when it is asked for."""
+        self.ids = np.concatenate([self.ids, points.astype(np.int32)])
+        self.added += len(points)
+        before = len(self.columns)
+        self._extend(points)
+        self.fresh.append(self.columns32[before:])
+
+    def broken(self, bound: float) -> Array:
+        """Points whose witness the columns added since have broken, nearest to acceptance first;
+        they are forgotten. One product tells."""
+        if self.fresh and len(self.rejected):
+            new = np.ascontiguousarray(np.concatenate(self.fresh).T)
+            # Witnesses of thin clusters may overflow single precision; not a number breaks them.
+            with np.errstate(over="ignore", invalid="ignore"):
+                for begin in range(0, len(self.pi), _ROWS):
+                    part = slice(begin, begin + _ROWS)
+                    size = np.maximum(np.abs(self.pi[part] @ new).max(axis=1), np.float32(1.0))
+                    self.value[part] /= size
+                    self.pi[part] /= size[:, None]
+        self.fresh = []
+        held = self.value > bound
+        freed = self.rejected[~held][np.argsort(self.value[~held])]
+        self.rejected, self.pi, self.value = self.rejected[held], self.pi[held], self.value[held]
+        return freed
+
+    def _extend(self, ids: Array) -> None:
+        """Coordinates of new columns, and which of them are extreme along each direction."""
+        d, before = self.D - 1, len(self.columns)
+        new = np.zeros((len(ids), self.D))
+        taus = ids < 0
+        axes = -1 - ids[taus]
+        new[taus, :d] = self.T[axes] * self.tau[axes, None]
+        new[~taus] = self.lift(self.X[ids[~taus]])
+        self.columns = np.concatenate([self.columns, new])
+        self.columns32 = np.concatenate([self.columns32, new.astype(np.float32)])
+        real = self.columns32[before + taus.sum() :, :-1]
+        along = real @ self.dirs
+        top, bottom = along.max(axis=0), along.min(axis=0)
+        over, under = np.flatnonzero(top > self.high), np.flatnonzero(bottom < self.low)
+        first = before + taus.sum()
+        self.owner[0, over] = first + along[:, over].argmax(axis=0)
+        self.owner[1, under] = first + along[:, under].argmin(axis=0)
+        self.high[over], self.low[under] = top[over], bottom[under]
+        away = real - self.mean32
+        self.radius = max(self.radius, float(np.sqrt(np.einsum("pi,pi->p", away, away).max())))
+
+    def extremes(self, points: Array, lifted32: Array) -> Array:
+        """Those of the points that stick out of the columns along some direction, the farthest.
+
+        In blocks of a size that stays in the cache: the products are larger than all else.
+        """
+        z = lifted32[:, :-1]
+        reach = max(float(np.minimum(self.high, -self.low).min()), 0.0)
+        out = np.flatnonzero(np.einsum("pi,pi->p", z, z) >= reach**2)
+        high, low, at = self.high.copy(), self.low.copy(), np.full((2, len(self.high)), -1)
+        for begin in range(0, len(out), _ROWS):
+            part = out[begin : begin + _ROWS]
+            along = np.matmul(z[part], self.dirs, out=self.buffer[: len(part)])
+            top, bottom = along.max(axis=0), along.min(axis=0)
+            over, under = np.flatnonzero(top > high), np.flatnonzero(bottom < low)
+            at[0, over] = part[along[:, over].argmax(axis=0)]
+            at[1, under] = part[along[:, under].argmin(axis=0)]
+            high[over], low[under] = top[over], bottom[under]
+        return np.asarray(points[np.unique(at[at >= 0])])
+
+    def keep(self, points: Array, pi: Array, value: Array) -> None:
+        """Remember witnesses of rejected points."""
+        self.rejected = np.concatenate([self.rejected, points])
+        self.pi = np.concatenate([self.pi, pi])
+        self.value = np.concatenate([self.value, value])
+
+    def slabs(self) -> Array:
+        """Rows (s, D) with |row . column| <= 1 for every column: slabs along some directions."""
+        high, low = self.high[:_SLABS], self.low[:_SLABS]
+        middle, half = (high + low) / 2, np.maximum((high - low) / 2, np.float32(1e-30))
+        # A slab may be as thin as rounding noise: infinite is a fine distance from it.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return np.asarray((np.vstack([self.dirs[:, :_SLABS], -middle]) / half).T)
+
+    def score(self, lifted32: Array) -> Array:
+        """A lower bound of the gauge: how far each target sticks out of a slab. Above the bound it
+        is a witness that need not be kept."""
+        slabs = np.ascontiguousarray(self.slabs().T)
+        score = np.empty(len(lifted32), np.float32)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for begin in range(0, len(score), 4 * _ROWS):
+                along = np.abs(lifted32[begin : begin + 4 * _ROWS] @ slabs)
+                along.max(axis=1, out=score[begin : begin + 4 * _ROWS])
+        return score
+
+    def prune(self) -> None:
+        """Keep the columns that are extreme now, and the asked ones.
+
+        While a hull grows, columns that were extreme end up inside it, and partial pricing would
+        keep picking them. Witnesses stay valid; old bases are given up for a spread one.
+        """
+        d = self.D - 1
+        keep = np.zeros(len(self.ids), bool)
+        keep[self.owner] = True
+        keep[d:] |= np.isin(self.members, self.asked)
+        shuffled = np.random.default_rng(0).permutation(np.flatnonzero(keep))
+        keep = np.concatenate([np.arange(d), shuffled])
+        position = np.empty(len(self.ids), np.int64)
+        position[keep] = np.arange(len(keep))
+        self.owner = position[self.owner]
+        self.ids, self.columns = self.ids[keep], self.columns[keep]
+        self.columns32 = self.columns32[keep]
+        self.pruned = len(keep)
+        self._restart()
+
+    def deep_starts(self, kernel: Kernel, bound: float) -> None:
+        """For each direction a basis that is good for points far out along it.
+
+        Programs that stop at the bound leave bases that just do for one point; for a large sweep
+        it pays to solve a few hundred programs further.
+        """
+        both = np.concatenate([self.start_dirs, -self.start_dirs])
+        real = self.columns32[self.D - 1 :, :-1] - self.mean32
+        out = (real @ both.T).max(axis=0)
+        targets = np.ones((len(both), self.D), np.float32)
+        targets[:, :-1] = self.mean32 + both * out[:, None]
+        solved = kernel.solve(
+            targets,
+            np.arange(len(both)),
+            self.starts,
+            self.inverses,
+            self.columns32,
+            bound,
+            stop=1 + _DEEP_STOP * (bound - 1),
+        )
+        self.starts, self.inverses = solved.basis.copy(), solved.inverse.copy()
+
+    def learn_starts(self, start: Array, solved: linear_programs.Solved) -> None:
+        """A direction's start becomes the basis of the last program near it, also of a rejected
+        one: its basis is nearly optimal there."""
+        last = np.full(len(self.starts), -1)
+        last[start] = np.arange(len(start))
+        new = np.flatnonzero(last >= 0)
+        self.starts[new] = solved.basis[last[new]]
+        self.inverses[new] = solved.inverse[last[new]]
+
+
+def unit_directions(count: int, d: int) -> Array:
+    """Fixed unit vectors (count, d)."""
+    out = np.random.default_rng(count).normal(size=(count, d))
+    return np.asarray((out / np.linalg.norm(out, axis=1)[:, None]).astype(np.float32))
+
+
+def _cholesky(matrix: Array) -> Array:
+    """Cholesky with a floor under the diagonal: a correlation that is singular in floats."""
+    bump = 1e-15
+    while True:
+        try:
+            return np.linalg.cholesky(matrix + bump * np.eye(len(matrix)))
+        except np.linalg.LinAlgError:
+            bump *= 10.0
+
+
+def spread_basis(columns: Array) -> Array:
+    """D columns that span a large volume: pivoted Gram-Schmidt, members first."""
+    rest = columns.copy()
+    chosen = []
+    for _ in range(columns.shape[1]):
+        size = (rest * rest).sum(axis=1)
+        at = int(size.argmax())
+        chosen.append(at)
+        direction = rest[at] / np.sqrt(size[at])
+        rest -= np.outer(rest @ direction, direction)
+    return np.array(chosen)

@@ -1,0 +1,1 @@
+"""The complete test: a semidefinite solver and the certificates that its answers must carry."""

@@ -1,0 +1,121 @@
+"""What comes out of a recovery in blocks, in memory or in files."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Generator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from samecluster.errors import InvalidInputError
+from samecluster.large.other_rows import UNDECIDED
+from samecluster.questions.pair import Answer
+from samecluster.recovery.audit.audit import AuditReport
+from samecluster.recovery.result.result import How, MarginSearch
+
+__all__ = ["LabelStore", "LargeRecovery", "label_store"]
+
+_BYTES_A_ROW = 4 + 1 + 2
+_SPARE = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class LargeRecovery:
+    """The outcome of a recovery in blocks.
+
+    Attributes
+    ----------
+    labels : (n,) cluster of each row, numbered from 0; -1 where there is none
+    how_codes : (n,) `How` of each label as a small integer
+    n_questions : pairs that were really put to the oracle
+    answers : all answers, in the order given; they are about rows
+    n_sample : rows that were in memory in the end
+    n_sweeps : passes over the data, beside the first look at it
+    margin, n_clusters : as declared; a margin that was guessed, or None if none was of use
+    search : how the margin was found, if it was guessed
+    audit : what the audit has shown, if one was asked for
+    """
+
+    labels: npt.NDArray[np.int32]
+    how_codes: npt.NDArray[np.int8]
+    n_questions: int
+    answers: tuple[Answer, ...]
+    n_sample: int
+    n_sweeps: int
+    margin: float | None
+    n_clusters: int | None
+    search: MarginSearch | None = None
+    audit: AuditReport | None = None
+
+    def count(self, how: How) -> int:
+        """How many labels are known this way."""
+        return int(np.count_nonzero(self.how_codes == how))
+
+    def __repr__(self) -> str:
+        known = ", ".join(
+            f"{self.count(how):,} {how.name.lower()}" for how in reversed(How) if self.count(how)
+        )
+        return (
+            f"<LargeRecovery: {len(self.labels):,} points, {self.n_questions:,} questions, "
+            f"labels {known}>"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LabelStore:
+    """Where labels are written: arrays in memory, or in files of a folder.
+
+    ``names`` is for the plan, and gone in the end.
+    """
+
+    names: npt.NDArray[np.int16]
+    labels: npt.NDArray[np.int32]
+    how: npt.NDArray[np.int8]
+
+
+@contextmanager
+def label_store(n: int, out: str | Path | None) -> Generator[LabelStore, None, None]:
+    """A place for n labels; a folder appears only when all is well."""
+    if out is None:
+        names = np.full(n, UNDECIDED, np.int16)
+        yield LabelStore(names, np.empty(n, np.int32), np.empty(n, np.int8))
+        return
+    folder = Path(out)
+    _check_room(n, folder)
+    partial = folder.with_name(folder.name + ".partial")
+    shutil.rmtree(partial, ignore_errors=True)
+    partial.mkdir(parents=True)
+    try:
+        names = _array_in(partial / "names.npy", n, np.int16)
+        names[:] = UNDECIDED
+        labels = _array_in(partial / "labels.npy", n, np.int32)
+        how = _array_in(partial / "how.npy", n, np.int8)
+        yield LabelStore(names, labels, how)
+        labels.flush()
+        how.flush()
+        (partial / "names.npy").unlink()
+        partial.rename(folder)
+    finally:
+        shutil.rmtree(partial, ignore_errors=True)
+
+
+def _array_in(path: Path, n: int, dtype: Any) -> Any:
+    return np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=(n,))
+
+
+def _check_room(n: int, folder: Path) -> None:
+    if folder.exists():
+        raise InvalidInputError(f"out: {folder} exists already; name a folder that does not")
+    parent = folder.absolute().parent
+    if not parent.is_dir():
+        raise InvalidInputError(f"out: {parent} does not exist")
+    needed, free = n * _BYTES_A_ROW + _SPARE, shutil.disk_usage(parent).free
+    if needed > free:
+        raise InvalidInputError(
+            f"out: {folder} needs {needed:,} bytes and only {free:,} are free there"
+        )

@@ -1,0 +1,181 @@
+"""Rows that are not in memory, decided block by block by clusters as they are known now.
+
+A sweep changes nothing: each row stands by itself, so neither where blocks are cut nor how many
+threads work makes a difference. What it accepts has passed the same rigorous check as everything
+else, with the same columns to show for it; what it does not accept comes back to the plan.
+"""
+
+from __future__ import annotations
+
+import copy
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
+
+import numpy as np
+
+from samecluster._typing import Array
+from samecluster.geometry.reach import linear_programs
+from samecluster.geometry.reach.column_subsets import Nearby
+from samecluster.geometry.reach.kernel import Kernel, compiled_programs
+from samecluster.recovery.certify.closure import Closure
+
+__all__ = ["PIECE", "Decided", "Deciding", "Sweep", "Swept", "open_bits"]
+
+PIECE = 262_144
+"""Rows decided at once: enough of them in every direction of every cluster."""
+
+_MANY_ROWS = 300_000  # from which on it pays to find out which columns matter where
+_LEARNT_FROM = 8_192  # members of a cluster
+
+_QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+
+
+@dataclass(frozen=True, eq=False)
+class Decided:
+    """What became of rows: the name of each one's cluster, -1 if undecided; and why.
+
+    ``columns`` (p, d+1) are the columns that prove it: rows of the sample, or -1-j for τ_j. They
+    are None unless a proof is wanted.
+    """
+
+    names: Array
+    columns: Array | None
+
+
+class Sweep:
+    """The clusters of a closure, made ready to decide about ``n_rows`` rows."""
+
+    @_QUIET
+    def __init__(self, closure: Closure, n_rows: int) -> None:
+        self._names = list(closure.alive)
+        self._clusters = [closure.clusters[c] for c in self._names]
+        self._bound, self._limit = closure.bound, closure.limit
+        self._compiled = closure.kernel.compiled
+        self._kernels: SimpleQueue[Kernel] = SimpleQueue()
+        # Powers of two: the product is exact, as it is for the sample.
+        self._scale = np.ldexp(1.0, -closure.exponent)
+        for cluster in self._clusters:
+            cluster.prune()
+            cluster.whiten()
+            cluster.deep_starts(closure.kernel, closure.bound)
+        self._nearby = [
+            self._nearby_columns(closure, name) if n_rows >= _MANY_ROWS else None
+            for name in self._names
+        ]
+
+    def _nearby_columns(self, closure: Closure, name: int) -> Nearby:
+        """Learnt from members in the sample, which is in random order."""
+        members = np.flatnonzero(closure.labels == name)[:_LEARNT_FROM]
+        cluster = closure.clusters[name]
+        points = cluster.lift(closure.X[members]).astype(np.float32)
+        return Nearby(cluster, points, closure.kernel, self._bound)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """What a worker elsewhere needs: the columns, not the sample that they were taken from."""
+        state = self.__dict__.copy()
+        state["_kernels"] = None
+        state["_compiled"] = self._compiled is not None
+        state["_clusters"] = [copy.copy(cluster) for cluster in self._clusters]
+        for cluster in state["_clusters"]:
+            cluster.X, cluster.buffer = cluster.X[:0], cluster.buffer[:0]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state)
+        self._kernels = SimpleQueue()
+        self._compiled = compiled_programs() if self._compiled else None
+
+    def decide(self, block: Array, which: Array, with_columns: bool = False) -> Decided:
+        """Decide rows ``which`` of points (p, d) as stored; threads may call it at once."""
+        kernel = Kernel(self._compiled) if self._kernels.empty() else self._kernels.get()
+        try:
+            rows = kernel.taken("rows", block, which)
+            points = np.multiply(rows, self._scale, out=kernel.scratch("points", rows.shape))
+            return self._decide(kernel, points, with_columns)
+        finally:
+            self._kernels.put(kernel)
+
+    @_QUIET
+    def _decide(self, kernel: Kernel, points: Array, with_columns: bool) -> Decided:
+        """Each point against the cluster in which it is most central, then against the others."""
+        p, d = points.shape
+        columns = np.zeros((p, d + 1), np.int32) if with_columns else None
+        found = Decided(np.full(p, -1, np.int16), columns)
+        everything = np.arange(len(points))
+        near = kernel.nearest_cluster(points, everything, self._clusters)
+        for at in range(len(self._clusters)):
+            self._accept(kernel, at, points, np.flatnonzero(near == at), found)
+        left = np.flatnonzero(found.names < 0)
+        for at in range(len(self._clusters)):
+            left = left[found.names[left] < 0]
+            others = left[near[left] != at]
+            if len(others):
+                lifted = self._clusters[at].lift(points[others]).astype(np.float32)
+                inside = self._clusters[at].score(lifted) <= self._bound * (1 + 1e-5)
+                self._accept(kernel, at, points, others[inside], found)
+        return found
+
+    def _accept(self, kernel: Kernel, at: int, points: Array, which: Array, found: Decided) -> None:
+        if not len(which):
+            return
+        cluster, nearby = self._clusters[at], self._nearby[at]
+        offsets = kernel.taken("offsets", points, which)
+        offsets -= cluster.centre
+        lifted = cluster.lift_offsets(offsets, kernel.scratch("lifted", (len(which), cluster.D)))
+        if nearby is not None:
+            order, shown, basis = nearby.show(
+                kernel, cluster, lifted, self._bound, self._limit, found.columns is not None
+            )
+            which = which[order]
+            self._note(at, which[shown], basis[shown], found)
+            which, lifted = which[~shown], lifted[order[~shown]]
+        if len(which):
+            single = lifted.astype(np.float32)
+            start = kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
+            solved = kernel.solve(
+                single, start, cluster.starts, cluster.inverses, cluster.columns32, self._bound
+            )
+            accepted = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
+            good = kernel.confirmed(
+                lifted, solved, accepted, cluster.columns, cluster.noise, self._limit
+            )
+            accepted = accepted[good]
+            self._note(at, which[accepted], solved.basis[accepted], found)
+
+    def _note(self, at: int, which: Array, basis: Array, found: Decided) -> None:
+        """Note points that were shown to be in a cluster, with their bases if they are wanted."""
+        found.names[which] = self._names[at]
+        if found.columns is not None:
+            found.columns[which] = self._clusters[at].ids[basis]
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """What became of the open rows of a block, in their order.
+
+    ``left`` (q, d) are those points that are undecided; ``columns`` is None unless a proof is
+    wanted.
+    """
+
+    names: Array
+    columns: Array | None
+    left: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Deciding:
+    """The work of a sweep on one block, whose share are the bits of `open_bits`."""
+
+    sweep: Sweep
+    with_columns: bool
+
+    def __call__(self, block: Array, bits: Array) -> Swept:
+        which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
+        found = self.sweep.decide(block, which, self.with_columns)
+        return Swept(found.names, found.columns, block[which[found.names < 0]])
+
+
+def open_bits(is_open: Array) -> Array | None:
+    """Which rows of a block are open, packed; None if none is."""
+    return np.packbits(is_open) if is_open.any() else None

@@ -1,0 +1,252 @@
+"""Audits: how many labels that nobody was asked about may be wrong, at a stated confidence.
+
+No margin, no model and no number of clusters enter, only random checks (`checks.py`) and what they
+say (`evidence.py`). Labels are frozen before checks of them are drawn. Whoever learns from a
+failure and wants the bound to be about the new labels freezes them again: a new round.
+
+*Why the confidence holds over all rounds.* An audit starts with the capital c = 1, and a round
+excludes at the level δ·c. When it ends, c is multiplied by min E ≤ 1 of `evidence.py`. Claim: from
+capital c on, the chance that a bound is ever wrong is at most δc. For one more round, with W its
+truth, let T be the first draw with c·E(W) ≥ 1/δ, or else the last one. If the former happens, which
+alone can make the round's bounds wrong, then δc·E_T(W) ≥ 1; if the latter, what follows is wrong
+with chance at most δc·min E ≤ δc·E_T(W), by induction. So it is at most δc times the mean of
+E_T(W), which is at most 1. Rounds of good labels do no harm, as min E ≤ 1 never adds capital. A
+fixed split δ_r = 0.8·0.2^(r−1)·δ is the special case that leaves 0.2 idle and throws away what else
+is left.
+
+*What may be known.* Chance is only in the drawing, so asking about other items, or knowing the
+truth about all, changes nothing. Checks that were drawn are different, as one could wait for good
+answers and drop bad ones. So bounds count the answers up to the first that is missing, in the order
+of the draws; and at the end of a round all that are missing count as failures.
+
+*Unsure* counts as a failure, which never lowers a bound. Drawing another item instead would be
+sound only if unsure answers were as frequent among right as among wrong labels, and hard items are
+the ones that tend to be wrong.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+
+import numpy as np
+
+from samecluster._typing import IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.questions.pair import Verdict
+from samecluster.recovery.audit.checks import Check
+from samecluster.recovery.audit.round import Frozen
+
+__all__ = ["Audit", "AuditReport"]
+
+
+@dataclass(frozen=True)
+class AuditReport:
+    """What an audit has shown. As text it is the sentence for users.
+
+    Attributes
+    ----------
+    n_labels : labels that had not been asked about when they were frozen last
+    n_wrong_at_most : at most so many of them are wrong now, those found wrong being corrected
+    confidence : the chance that all bounds of the audit hold, at least
+    n_audits, n_unsure, n_rounds : checks answered in all rounds, those of them unsure, rounds
+    met : whether the share of wrong labels is at most the error asked for
+    n_more : how many more checks meet the goal if none fails; None if even all would not do
+
+    Examples
+    --------
+    >>> print(AuditReport(20_000, 159, 0.95, 327, 0, 1, True))
+    at most 0.8 % of the labels are wrong (95 % confidence, 327 audits, 1 round)
+    """
+
+    n_labels: int
+    n_wrong_at_most: int
+    confidence: float
+    n_audits: int
+    n_unsure: int
+    n_rounds: int
+    met: bool
+    n_more: int | None = None
+
+    @property
+    def share(self) -> float:
+        """The share of labels that are wrong, at most."""
+        return self.n_wrong_at_most / self.n_labels if self.n_labels else 0.0
+
+    def __str__(self) -> str:
+        unsure = f", {self.n_unsure:,} of them unsure" if self.n_unsure else ""
+        told = (
+            f"{100 * self.confidence:.10g} % confidence, {_count(self.n_audits, 'audit')}{unsure}, "
+            f"{_count(self.n_rounds, 'round')}"
+        )
+        if not self.n_labels:
+            return "every label was asked about"
+        percent = _percent_rounded_up(self.n_wrong_at_most, self.n_labels)
+        if percent == "100":
+            return f"nothing can be said yet about wrong labels ({told})"
+        return f"at most {percent} % of the labels are wrong ({told})"
+
+
+class Audit:
+    """An audit of labels that nobody was asked about.
+
+    Parameters
+    ----------
+    items, labels : (N,) the items and their labels as they are now; each item once
+    error : the share of wrong labels to be shown, ε; the audit is met once the bound is at most εN
+    confidence : 1 − δ, the chance that all bounds of all rounds hold, at least
+    rng : draws the checks; must not be known to whoever chose the labels
+    pairs : compare items of one label with each other: fewer checks, but no bound until it is met,
+        and a failure leaves open which of the two is wrong (`settle` says so once it is known)
+
+    A label counts as wrong if its item is not in the cluster of the asked members of that label.
+    Two labels for one cluster are not noticed here: compare asked members of both.
+
+    Examples
+    --------
+    >>> truth = np.arange(2_000) % 3
+    >>> rng = np.random.default_rng(0)
+    >>> audit = Audit(np.arange(2_000), truth, error=0.01, confidence=0.95, rng=rng)
+    >>> audit.n_more()
+    278
+    >>> while not audit.met:
+    ...     for check in audit.next_checks():
+    ...         audit.take(check, Verdict.of(truth[check.item] == check.label))
+    >>> print(audit.report())
+    at most 1 % of the labels are wrong (95 % confidence, 278 audits, 1 round)
+    """
+
+    def __init__(
+        self,
+        items: IntArray,
+        labels: IntArray,
+        *,
+        error: float,
+        confidence: float,
+        rng: np.random.Generator,
+        pairs: bool = False,
+    ) -> None:
+        if not 0.0 <= error < 1.0:
+            raise InvalidInputError(f"error must be from 0 to below 1, got {error}")
+        if not 0.0 < confidence < 1.0:
+            raise InvalidInputError(f"confidence must be between 0 and 1, got {confidence}")
+        self._error, self._confidence = Fraction(str(float(error))), float(confidence)
+        self._rng, self._pairs = rng, pairs
+        self._capital = 1.0
+        self._n_earlier = self._n_earlier_unsure = 0
+        self._n_rounds = 1
+        self._now = self._freeze(*_checked(items, labels))
+        self._carried = len(self._now.items)
+
+    def next_checks(self, count: int = 1) -> list[Check]:
+        """Checks to ask about: those still without an answer first; fewer at the end.
+
+        Drawing many and leaving them without an answer weakens later rounds.
+        """
+        return self._now.next_checks(count)
+
+    def take(self, check: Check, verdict: Verdict) -> None:
+        """The answer to a check; "unsure" only if other comparators left the item unsure, too."""
+        self._now.take(check, verdict)
+
+    def settle(self, items: Iterable[int], *, wrong: bool) -> None:
+        """Items whose cluster is known by answers, also by questions that were no audits.
+
+        ``wrong`` is about their frozen labels. Checks of these items cost no question any more.
+        """
+        self._now.settle(items, wrong)
+
+    def change(self, items: Iterable[int]) -> None:
+        """Items that got another label without being asked about: the bound grows by as many."""
+        self._now.change(items)
+
+    def new_round(self, items: IntArray, labels: IntArray) -> None:
+        """Freeze new labels. What is shown of the old ones is kept, as far as they are the same."""
+        items, labels = _checked(items, labels)
+        before = self._now
+        still_wrong = self._frozen_at_most() - before.n_found
+        self._carried = min(len(items), still_wrong + before.n_other(items, labels))
+        self._capital *= before.left()
+        self._n_earlier += before.n_answered
+        self._n_earlier_unsure += before.n_unsure
+        self._n_rounds += 1
+        self._now = self._freeze(items, labels)
+
+    @property
+    def n_wrong_at_most(self) -> int:
+        """At most so many of the N labels are wrong now, those found wrong being corrected."""
+        now = self._now
+        return min(len(now.items), self._frozen_at_most() - now.n_found + now.n_changed)
+
+    @property
+    def met(self) -> bool:
+        """Whether the bound is at most εN."""
+        return self.n_wrong_at_most <= self._now.allowed
+
+    def n_more(self, *, new_round: bool = False) -> int | None:
+        """How many more checks meet the goal if none fails; None if even all would not do.
+
+        With ``new_round``: if the labels are frozen again now (about: their number may change).
+        """
+        if new_round:
+            return self._now.n_from_scratch(self._level * self._now.left())
+        return 0 if self.met else self._now.n_more(self._level)
+
+    def report(self) -> AuditReport:
+        """What is shown so far."""
+        return AuditReport(
+            n_labels=len(self._now.items),
+            n_wrong_at_most=self.n_wrong_at_most,
+            confidence=self._confidence,
+            n_audits=self._n_earlier + self._now.n_answered,
+            n_unsure=self._n_earlier_unsure + self._now.n_unsure,
+            n_rounds=self._n_rounds,
+            met=self.met,
+            n_more=self.n_more(),
+        )
+
+    @property
+    def _level(self) -> float:
+        return (1.0 - self._confidence) * self._capital
+
+    def _freeze(self, items: IntArray, labels: IntArray) -> Frozen:
+        allowed = math.floor(self._error * len(items))
+        return Frozen(items, labels, allowed, self._rng, self._pairs)
+
+    def _frozen_at_most(self) -> int:
+        """At most so many frozen labels are wrong, those found wrong included."""
+        shown = self._now.at_most(self._level)
+        # More found wrong than earlier rounds allow: those were in error, and count no more.
+        return shown if self._carried < self._now.n_found else min(shown, self._carried)
+
+
+def _checked(items: IntArray, labels: IntArray) -> tuple[IntArray, IntArray]:
+    """Both in the order of the items."""
+    items, labels = np.array(items, dtype=np.int64), np.array(labels, dtype=np.int64)
+    if items.ndim != 1 or items.shape != labels.shape:
+        raise InvalidInputError(
+            "items and labels must be two lists of the same length, "
+            f"got shapes {items.shape} and {labels.shape}"
+        )
+    if not np.all(items[1:] > items[:-1]):
+        order = np.argsort(items)
+        items, labels = items[order], labels[order]
+        if np.any(items[1:] == items[:-1]):
+            raise InvalidInputError("an item to audit was given twice")
+    return items, labels
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def _percent_rounded_up(part: int, whole: int) -> str:
+    """A percentage with one decimal, or one digit if it is below 0.1; never too small."""
+    percent = Fraction(100 * part, whole)
+    decimals = 1
+    while 0 < percent * 10**decimals < 1:
+        decimals += 1
+    rounded = math.ceil(percent * 10**decimals) / 10**decimals
+    return f"{rounded:.{decimals}f}".rstrip("0").rstrip(".")

@@ -1,0 +1,1 @@
+"""What `recover` does around a method: a margin is searched, a budget kept, answers repaired."""

@@ -1,0 +1,317 @@
+"""Certify without a margin: guess one, and lower it to what the answers allow.
+
+It starts from an optimistic margin. Answers that refute it lower it, and everything is inferred
+anew from the answers; none is lost and none is asked again. Where nothing refutes it, questions go
+to the labels that look riskiest. Points that belong to no cluster are kept as exceptions, so that
+one of them does not take the margin away from everybody (docs/auto.md).
+
+Where proofs cannot pay, or no margin of use is left, prediction does the work. Nothing here is
+proven: labels are asked, inferred or predicted.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.errors import RefutedError
+from samecluster.points.array import unit_scaled
+from samecluster.questions.pair import Question, Verdict
+from samecluster.questions.run import Plan
+from samecluster.recovery.answer_groups import Groups
+from samecluster.recovery.certify.plan import Asking, Certify
+from samecluster.recovery.distances import Near
+from samecluster.recovery.predict.clouds import Clouds
+from samecluster.recovery.predict.fill import follow_clouds, mostly_known
+from samecluster.recovery.predict.plan import Teaching
+from samecluster.recovery.predict.similarity import features
+from samecluster.recovery.problem import BudgetSpent, Labelling, Problem
+from samecluster.recovery.result.result import How, MarginSearch, Recovery
+
+__all__ = ["Auto"]
+
+_OPTIMISTIC = 1.0
+_USELESS = 0.02
+_BELOW = 0.95
+_STEP = 0.6
+_TRIES = 12
+_PROBES = 15
+_LABELS_A_QUESTION = 50
+_RANK_ROWS = 2000
+_LOOKED_AT = 8000
+_FLAT = 1e-9
+_EXCEPTIONS_A_HUNDRED = 2
+_FEWEST_EXCEPTIONS = 3
+_NEAR_STRAYS = 2
+
+
+@dataclass(frozen=True)
+class Auto:
+    """Certify with a margin that is guessed, and prediction where that does not help.
+
+    ``expected_error`` is the share of wrong labels at which prediction stops asking.
+    """
+
+    certify: Certify = field(default_factory=Certify)
+    expected_error: float = 0.001
+
+    @property
+    def name(self) -> str:
+        return "certify"
+
+    @property
+    def batch(self) -> int:
+        return self.certify.batch
+
+    def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
+        search = _Search(self, problem, labelling)
+        yield from search.play()
+        return search.result()
+
+
+class _Search:
+    """One run."""
+
+    def __init__(self, settings: Auto, problem: Problem, labelling: Labelling) -> None:
+        self.settings, self.problem, self.labelling = settings, problem, labelling
+        self.seed = int(problem.rng.integers(2**31))
+        # What was found out before, if labels are drawn anew after an audit.
+        before = labelling.search or MarginSearch(_OPTIMISTIC, (), 0)
+        self.margin, self.refuted = before.margin, list(before.refuted)
+        self.n_searching = before.n_questions
+        self.exceptions = {*problem.exceptions, *labelling.exceptions}
+        self.n_clusters = problem.n_clusters
+        self.near = Near(problem.X)
+
+    def play(self) -> Plan[None]:
+        if self.margin is not None and self._proofs_may_pay():
+            yield from self._infer()
+        else:
+            self.margin = None
+        self._note()
+        yield from self._predict()
+
+    def result(self) -> Recovery:
+        """Everything that can be said; clusters of one asked point alone are no clusters."""
+        self._set_strays_apart()
+        self.labelling.number_clusters()
+        self._note()
+        return self.labelling.recovery()
+
+    def _note(self) -> None:
+        self.labelling.search = MarginSearch(self.margin, tuple(self.refuted), self.n_searching)
+        self.labelling.exceptions = tuple(sorted(self.exceptions))
+
+    # -- inference -------------------------------------------------------------------------------
+
+    def _proofs_may_pay(self, n_groups: int = 2) -> bool:
+        """Whether spanning so many clusters would take few questions for the labels it gives."""
+        rank = _rank(self.problem.X, self.seed)
+        return _LABELS_A_QUESTION * n_groups * (rank + 1) <= len(self.problem.X)
+
+    def _infer(self) -> Plan[None]:
+        """Try one margin after the other, until one stands or none is of use."""
+        while self.margin is not None:
+            try:
+                asking = self._asking(self.margin)
+                if not self._proofs_may_pay(len(asking.guide.alive())):
+                    self.margin = None
+                    break
+                yield from asking.play()
+                if (yield from self._stands(asking)):
+                    self.labelling.number_clusters()
+                    return
+                self._asking(self.margin).begin()  # most often that says by how much
+                self._lower(self.margin)
+            except RefutedError as refuted:
+                before = self.labelling.n_questions
+                yield from self._give_in(refuted)
+                self.n_searching += self.labelling.n_questions - before
+        self.labelling.reset()
+
+    def _asking(self, margin: float) -> Asking:
+        self.labelling.reset()
+        self._note()
+        problem = replace(
+            self.problem,
+            n_clusters=self.n_clusters,
+            margin=margin,
+            rng=np.random.default_rng(self.seed),
+            answers=self.labelling.answers,
+            guessed=True,
+            exceptions=frozenset(self.exceptions),
+        )
+        return Asking(self.settings.certify, problem, self.labelling)
+
+    def _give_in(self, refuted: RefutedError) -> Plan[None]:
+        """Take the refuting point for an exception, or go below what the answers allow."""
+        confirmed = self.problem.confirmed
+        if confirmed is not None and any(a.question not in confirmed for a in refuted.answers):
+            raise refuted
+        if refuted.cluster is None and self.n_clusters is not None:
+            self.n_clusters = None  # more clusters than were declared: go by the answers
+            return
+        if (yield from self._is_exception(refuted.item)):
+            self.exceptions.add(refuted.item)
+            return
+        self._lower(refuted.largest_margin)
+
+    def _lower(self, largest: float) -> None:
+        assert self.margin is not None
+        self.refuted.append(self.margin)
+        # What is allowed was looked for among few points: closures of all reach farther.
+        lower = min(_BELOW * largest, _STEP * self.margin)
+        self.margin = lower if lower >= _USELESS and len(self.refuted) < _TRIES else None
+
+    def _is_exception(self, item: int) -> Plan[bool]:
+        """Whether a point differs from every group with two asked members, and few such do.
+
+        And from its nearest neighbour: the first point that is asked of a cluster is none.
+        """
+        groups = Groups(self.labelling.answers)
+        n_asked = len(groups.items)
+        cap = max(_FEWEST_EXCEPTIONS, n_asked * _EXCEPTIONS_A_HUNDRED // 100)
+        if item not in groups.items or len(self.exceptions) >= cap or groups.size(item) > 1:
+            return False
+        others = [group for group in groups.members() if len(group) > 1]
+        near = self.near.first(item, sorted(self.exceptions))[:_NEAR_STRAYS]
+        mate = self.near.neighbour(item)
+        for group in (*others, *([stray] for stray in near), [mate]):
+            member = self.near.first(item, group)[0]
+            (verdict,) = yield [Question(item, member)]
+            if verdict is not Verdict.DIFFERENT:
+                # Two of a kind are no exceptions: the margin has to make room for them.
+                self.exceptions.discard(member)
+                return False
+        return True
+
+    def _stands(self, asking: Asking) -> Plan[bool]:
+        """Whether the margin survives questions where it would most likely fail."""
+        before = self.labelling.n_questions
+        survived = yield from self._probe(asking)
+        self.n_searching += self.labelling.n_questions - before
+        return survived
+
+    def _probe(self, asking: Asking) -> Plan[bool]:
+        """Ask about clusters that were told apart, and points put into one, without a question."""
+        for question in self._parted(asking):
+            (verdict,) = yield [question]
+            if verdict is Verdict.SAME:
+                return False
+        before = self.labelling.n_questions
+        for item, member in self._risky(asking):
+            if self.n_searching + self.labelling.n_questions - before >= _PROBES:
+                break
+            (verdict,) = yield [Question(item, member)]
+            if verdict is Verdict.DIFFERENT:
+                return False
+        return True
+
+    def _parted(self, asking: Asking) -> list[Question]:
+        """For each cluster its nearest other one, by asked members, if no answers part them."""
+        members = {name: asking.placing.members[name] for name in asking.known.alive}
+        nearest: list[Question] = []
+        for name, own in members.items():
+            others = [item for other in members if other != name for item in members[other]]
+            if others and own:
+                gaps = [(float(self.near.distances(item, others).min()), item) for item in own]
+                item = min(gaps)[1]
+                nearest.append(Question(item, self.near.first(item, others)[0]))
+        return [question for question in nearest if self.labelling.implied(question) is None]
+
+    def _risky(self, asking: Asking) -> list[tuple[int, int]]:
+        """Inferred points with an asked member of their cluster, the riskiest first.
+
+        A cluster that another one has swallowed shows as a component of the guide in which nobody
+        was asked. After the middles of such come those points of each cluster, by turns, that suit
+        another one best.
+        """
+        ranked = [*self._unheard(asking), *self._misfits()]
+        pairs = []
+        for item in list(dict.fromkeys(ranked))[:_PROBES]:
+            members = asking.placing.members[int(self.labelling.labels[item])]
+            pairs.append((item, self.near.first(item, members)[0]))
+        return pairs
+
+    def _unheard(self, asking: Asking) -> list[int]:
+        """The middle of each component without an asked point, if it is inferred."""
+        how, components = self.labelling.how[asking.sample], asking.guide.components
+        found = []
+        for component in np.unique(components).tolist():
+            own = np.flatnonzero(components == component)
+            if (how[own] == How.ASKED).any():
+                continue
+            points = asking.points[own]
+            middle = own[int(np.sum((points - points.mean(axis=0)) ** 2, axis=1).argmin())]
+            if how[middle] == How.INFERRED:
+                found.append(int(asking.sample[middle]))
+        return found
+
+    def _misfits(self) -> list[int]:
+        items = np.flatnonzero(self.labelling.how == How.INFERRED)
+        items = np.random.default_rng(self.seed).permutation(items)[:_LOOKED_AT]
+        if not len(items):
+            return []
+        names, groups = np.unique(self.labelling.labels[items], return_inverse=True)
+        risk = _misfit(features(self.problem.X, items)[items], groups, len(names))
+        worst_first = np.argsort(-risk, kind="stable")
+        turn = np.zeros(len(items), dtype=np.int64)
+        for group in range(len(names)):
+            own = worst_first[groups[worst_first] == group]
+            turn[own] = np.arange(len(own))
+        by_turns = worst_first[np.argsort(turn[worst_first], kind="stable")]
+        return [int(item) for item in items[by_turns[:_PROBES]]]
+
+    # -- prediction ------------------------------------------------------------------------------
+
+    def _predict(self) -> Plan[None]:
+        """Predict what is left; ask where it teaches most if too much of it may be wrong."""
+        problem = replace(
+            self.problem,
+            margin=self.margin,
+            answers=self.labelling.answers,
+            exceptions=frozenset(self.exceptions),
+        )
+        if mostly_known(self.labelling):
+            expected = follow_clouds(problem, self.labelling)
+            if expected <= self.settings.expected_error:
+                return
+        teaching = Teaching(
+            problem, self.labelling, self.settings.expected_error, self.settings.batch
+        )
+        with suppress(BudgetSpent):
+            yield from teaching.play()
+        teaching.write_all()
+
+    def _set_strays_apart(self) -> None:
+        groups = Groups(self.labelling.answers)
+        sizes = np.bincount(self.labelling.labels[self.labelling.labels >= 0])
+        for item, *rest in groups.members():
+            label = int(self.labelling.labels[item])
+            if not rest and label >= 0 and sizes[label] == 1:
+                self.exceptions.add(item)
+        apart = np.array(sorted(self.exceptions), dtype=np.int64)
+        self.labelling.mark(apart, -1, How.UNASSIGNED)
+
+
+def _misfit(points: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
+    """How much better another group's cloud suits each point (m, r) than its own group's."""
+    clouds = Clouds(points, groups, n_groups)
+    if n_groups == 1:
+        return clouds.squares(points, 0)
+    scores = clouds.scores()
+    rows = np.arange(len(points))
+    own = scores[rows, groups]
+    scores[rows, groups] = -np.inf
+    return np.asarray(scores.max(axis=1) - own)
+
+
+def _rank(X: FloatArray, seed: int) -> int:
+    """The number of directions in which the points vary, by a sample of them."""
+    rows: IntArray = np.random.default_rng(seed).permutation(len(X))[:_RANK_ROWS]
+    points = unit_scaled(X[rows])
+    spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
+    return int(np.count_nonzero(spread > _FLAT * max(float(spread[0]), 1e-300)))

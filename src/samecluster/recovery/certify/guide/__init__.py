@@ -1,0 +1,1 @@
+"""Guesses which points belong together, so that good questions come first; never a label."""

@@ -1,0 +1,80 @@
+"""What lies around a cluster: which points may be in its reach, and which may come into it.
+
+Guesses and cheap bounds that spare gauge programs; nothing here proves a label. `Closure`, which
+calls it, says what becomes of numbers that overflow: what is not a number is not small.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from samecluster._typing import Array
+from samecluster.geometry.reach.kernel import CHUNK
+from samecluster.geometry.reach.members import Members
+
+__all__ = ["Around", "likely_reached"]
+
+_ROWS = 2048
+_TRIED = 3
+
+
+class Around:
+    """Open points around a cluster, each with a slab that last ruled it out.
+
+    Slabs only widen while members join, so most points stay ruled out by the same one.
+    """
+
+    def __init__(self, X: Array, points: Array, cluster: Members, bound: float) -> None:
+        self.X, self.points, self.bound = X, points, bound
+        self.own = np.full(len(points), -1, np.int32)
+        self.whitening = None
+        self._lift(cluster)
+
+    def _lift(self, cluster: Members) -> None:
+        self.whitening = cluster.T
+        self.lifted = np.empty((len(self.points), cluster.D), np.float32)
+        for begin in range(0, len(self.points), CHUNK):
+            part = self.points[begin : begin + CHUNK]
+            self.lifted[begin : begin + CHUNK] = cluster.lift(self.X[part])
+
+    def inside(self, cluster: Members, ruled: Array) -> Array:
+        """Points that are not ``ruled`` (n,) and that no slab rules out, deepest first."""
+        if self.whitening is not cluster.T:
+            self._lift(cluster)
+        bound = np.float32(self.bound * (1 + 1e-5))
+        slabs = cluster.slabs()
+        todo = np.flatnonzero(~ruled[self.points])
+        had = self.own[todo] >= 0
+        mine = todo[had]
+        along = np.einsum("pr,pr->p", self.lifted[mine], slabs[self.own[mine]])
+        held = np.abs(along) > bound
+        todo = np.concatenate([todo[~had], mine[~held]])
+        score = np.zeros(len(todo), np.float32)
+        for begin in range(0, len(todo), _ROWS):
+            part = todo[begin : begin + _ROWS]
+            values = np.abs(self.lifted[part] @ slabs.T)
+            at = values.argmax(axis=1)
+            score[begin : begin + _ROWS] = values[np.arange(len(at)), at]
+            self.own[part] = at
+        inside = score <= bound
+        return np.asarray(self.points[todo[inside][np.argsort(score[inside], kind="stable")]])
+
+
+def likely_reached(items: Array, others: Array, mean: Array) -> Array:
+    """For each item (m, d) the others (p, d) that it would most likely bring into reach.
+
+    Near in the coordinates in which the cluster, stretched to hold the item, is round.
+    """
+    d = len(mean)
+    u, v = (items - mean).astype(np.float32), (others - mean).astype(np.float32)
+    size = np.sum(u**2, axis=1)[:, None]
+    off = u @ v.T
+    gap = np.sum(v**2, axis=1) - 2 * off
+    off -= size
+    off *= np.sqrt((d + 2) / (1 + (d + 2) * size))
+    off *= off
+    gap -= off
+    few = min(_TRIED, gap.shape[1])
+    near = np.argpartition(gap, few - 1, axis=1)[:, :few]
+    order = np.argsort(np.take_along_axis(gap, near, axis=1), axis=1, kind="stable")
+    return np.asarray(np.take_along_axis(near, order, axis=1))

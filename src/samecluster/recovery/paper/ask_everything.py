@@ -1,0 +1,31 @@
+"""Ask about every point: the reference that needs no assumption, with up to k·n questions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from samecluster.questions.run import Plan
+from samecluster.recovery.placement import Placing
+from samecluster.recovery.problem import Labelling, Problem
+from samecluster.recovery.result.result import How, Recovery
+
+__all__ = ["AskEverything"]
+
+
+@dataclass(frozen=True)
+class AskEverything:
+    """Place every point by asking. Exact whatever the clusters look like."""
+
+    @property
+    def name(self) -> str:
+        return "everything"
+
+    def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
+        placing = Placing(problem.n_clusters)
+        found = np.array((yield from placing.place(range(len(problem.X)))))
+        items = np.flatnonzero(found >= 0)
+        labelling.mark(items, found[items], How.ASKED)
+        labelling.close_round()
+        return labelling.recovery()

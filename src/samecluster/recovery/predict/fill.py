@@ -1,0 +1,107 @@
+"""Labels for the points that questions have left open, from the labels of the others.
+
+Where most points are proven or inferred, the clusters are ellipsoids: each open point goes with the
+cloud that suits it, or with none if it lies beyond all of them. Otherwise a model learns from the
+answers (`predictor`). All of it is prediction.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster.recovery.answer_groups import Groups
+from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, Confidence
+from samecluster.recovery.predict.clouds import Clouds
+from samecluster.recovery.predict.plan import Teaching
+from samecluster.recovery.predict.similarity import features
+from samecluster.recovery.problem import Labelling, Problem
+from samecluster.recovery.result.result import How
+
+__all__ = ["follow_clouds", "keep_together", "mostly_known", "predict_rest"]
+
+_FITTED = 20_000
+_MOSTLY = 0.5
+_MOST_STRAYS = 0.02
+_SHAPED = 4  # members a direction, from which on a cluster's edge is known
+
+
+def predict_rest(problem: Problem, labelling: Labelling) -> None:
+    """Predict every label that is open, without a question."""
+    if not (labelling.how <= How.PREDICTED).any():
+        return
+    if not mostly_known(labelling) or follow_clouds(problem, labelling) == 1.0:
+        Teaching(problem, labelling, expected_error=1.0).write_all()
+
+
+def keep_together(labelling: Labelling) -> None:
+    """Give pairs that an answer joins, and nothing else was asked about, one label."""
+    certain = labelling.probability
+    for question in Groups(labelling.answers).loose_pairs():
+        first, second = question.pair
+        if labelling.labels[first] == labelling.labels[second]:
+            continue
+        weights = [
+            (int(labelling.how[item]), 0.0 if certain is None else float(certain[item]))
+            for item in (first, second)
+        ]
+        kept, gone = (first, second) if weights[0] >= weights[1] else (second, first)
+        labelling.mark(np.array([gone]), int(labelling.labels[kept]), How(labelling.how[kept]))
+
+
+def mostly_known(labelling: Labelling) -> bool:
+    """Whether most labels need no model."""
+    return float(np.mean(labelling.how > How.PREDICTED)) >= _MOSTLY
+
+
+def follow_clouds(problem: Problem, labelling: Labelling) -> float:
+    """Predict open labels by the clouds of the others; the share of labels expected to be wrong.
+
+    A few points beyond all clouds get no label.
+    """
+    known = np.flatnonzero(labelling.how > How.PREDICTED)
+    some = np.sort(problem.rng.permutation(known)[:_FITTED])
+    open_ = np.setdiff1d(
+        np.flatnonzero(labelling.how <= How.PREDICTED), np.array(labelling.exceptions, np.int64)
+    )
+    if not len(open_):
+        return 0.0
+    points = features(problem.X, some)
+    names, groups = np.unique(labelling.labels[some], return_inverse=True)
+    clouds = Clouds(points[some], groups, len(names))
+    trust = Confidence.fitted(clouds.scores(), groups, CLOUD_SHARPNESS)
+    chances = trust.probabilities(clouds.scores_of(points[open_]))
+    best = chances.argmax(axis=1)
+    margin = problem.margin if problem.margin is not None else 0.0
+    stray = _beyond(clouds, points[known], labelling.labels[known], names, points[open_], margin)
+    if np.count_nonzero(stray) > _MOST_STRAYS * len(labelling.labels):
+        return 1.0  # rather a cluster that nobody knows
+    labelling.probability = np.where(labelling.how == How.ASKED, 1.0, np.nan)
+    labelling.probability[open_] = chances.max(axis=1)
+    labelling.mark(open_[~stray], names[best[~stray]], How.PREDICTED)
+    doubt = 1.0 - chances.max(axis=1)[~stray]
+    return float(doubt.sum()) / len(labelling.labels)
+
+
+def _beyond(
+    clouds: Clouds,
+    known: FloatArray,
+    labels: IntArray,
+    names: IntArray,
+    open_: FloatArray,
+    margin: float,
+) -> BoolArray:
+    """Which open points (m, r) lie beyond the edge of every cluster by more than the margin.
+
+    A cluster's edge is its farthest known member, as its own ellipsoid measures. Clusters with few
+    members have no edge that tells, and nothing is beyond them.
+    """
+    beyond = np.ones(len(open_), dtype=np.bool_)
+    for group, name in enumerate(names.tolist()):
+        members = known[labels == name]
+        if len(members) >= _SHAPED * (known.shape[1] + 1):
+            edge = float(clouds.squares(members, group).max())
+            beyond &= clouds.squares(open_, group) > (1.0 + margin) * edge
+        elif len(members) > 1:
+            return np.zeros(len(open_), dtype=np.bool_)
+    return beyond

@@ -1,0 +1,309 @@
+"""A model of the clusters from the answers so far: labels with probabilities, and where to ask.
+
+Knows nothing of questions or of who asks: it is told that a point is in a group, that two groups
+are one, or that a point is not in a group. Groups have any numbers. What it says is never trusted
+for more than a prediction.
+
+Every so often it looks for a better model: regression on the similarities of `similarity`, also on
+data whitened by what was predicted, or clouds; the one with the smallest leave-one-out error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Confidence
+from samecluster.recovery.predict.clouds import Clouds
+from samecluster.recovery.predict.core_set import core_of, extended
+from samecluster.recovery.predict.gaussian_process import Regression, left_out
+from samecluster.recovery.predict.similarity import Similarity, features, graph_similarity, whitened
+
+__all__ = ["Prediction", "Predictor"]
+
+_LARGEST_DENSE = 4000
+_FIRST_LOOK, _NEXT_LOOK = 15, 1.5
+_START, _START_CANDIDATES = 12, 1000
+_FEW = 6
+_CANDIDATES = 30
+_TRUSTED = 0.7
+_STAYING = 0.005
+_GRAPH = 0.005
+_CLOUDS = 0.01
+_WORTH_HEARING = 0.05
+_BEYOND_DOUBT = 0.999
+_STEERING_SHARPNESS = 12.0
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Group (n,) of each point, and the probability (n,) that it is right; 1.0 for known ones."""
+
+    groups: IntArray
+    probability: FloatArray
+
+
+class Predictor:
+    """What the known points say about the others.
+
+    Up to 4,000 points are all modelled, copies once. Of more, a core of 2,000 is, and the others
+    go with it. ``include`` are rows that must be in the core; only what is known about the core
+    teaches the model.
+
+    Examples
+    --------
+    >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
+    >>> model = Predictor(X, np.random.default_rng(0))
+    >>> model.learn(0, 7)
+    >>> model.learn(5, 3)
+    >>> model.prediction().groups.tolist()
+    [7, 7, 7, 3, 3, 3]
+    """
+
+    def __init__(
+        self, X: FloatArray, rng: np.random.Generator, include: Sequence[int] = ()
+    ) -> None:
+        self._rng = rng
+        some = np.sort(rng.permutation(len(X))[:_LARGEST_DENSE])
+        self._all = features(X, some)
+        wanted = np.asarray(include, dtype=np.int64)
+        self.core, self._at = core_of(self._all, _LARGEST_DENSE, rng, wanted)
+        self._points = self._all[self.core]
+        self._plain = graph_similarity(self._points)
+        self.known: dict[int, int] = {}
+        self._names: list[int] = []
+        self._outside: dict[int, set[int]] = {}
+        self._model = Regression(Similarity("graph", self._plain, None), len(self.core))
+        self._by_clouds = False
+        # Worked out when wanted, and good until something is told.
+        self._cloud_table: FloatArray | None = None
+        self._chance_table: FloatArray | None = None
+        self._next_look = float(_FIRST_LOOK)
+        self._turn = 0
+        self._misfits: set[int] = set()
+
+    @property
+    def model(self) -> str:
+        """The name of the model in use."""
+        return "clouds" if self._by_clouds else self._model.similarity.name
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether every point, or a copy of it, is in the core."""
+        return bool((self._at >= 0).all())
+
+    @property
+    def is_starting(self) -> bool:
+        """Whether the first points, spread over the data, are still to come."""
+        return len(self._model.asked) < min(_START, len(self.core))
+
+    @property
+    def knows_little(self) -> bool:
+        """Whether too few points were asked for probabilities to mean anything."""
+        return len(self._model.asked) < min(_FEW, len(self.core))
+
+    @property
+    def expected_error(self) -> float:
+        """The share of points of the core whose label is expected to be wrong."""
+        doubt = 1.0 - self._chances().max(axis=1)
+        doubt[self._model.asked] = 0.0
+        return float(doubt.mean())
+
+    # -- what is told ----------------------------------------------------------------------------
+
+    def learn(self, item: int, group: int) -> None:
+        """A point is known to be in a group, perhaps the first one there."""
+        if group not in self._names:
+            self._names.append(group)
+            self._model.add_group()
+        self.known[item] = group
+        if self._at[item] >= 0:
+            self._model.learn(int(self._at[item]), self._names.index(group))
+        self._forget()
+        if len(self._model.asked) >= self._next_look and len(self._names) > 1:
+            self._next_look = len(self._model.asked) * _NEXT_LOOK
+            self._look_for_a_better_model()
+
+    def merge(self, kept: int, gone: int) -> None:
+        """Two groups turned out to be one."""
+        self._model.merge(self._names.index(kept), self._names.index(gone))
+        self._names.remove(gone)
+        self.known = {i: kept if g == gone else g for i, g in self.known.items()}
+        for groups in self._outside.values():
+            if gone in groups:
+                groups.remove(gone)
+                groups.add(kept)
+        self._forget()
+
+    def rule_out(self, item: int, group: int) -> None:
+        """A point is known not to be in a group."""
+        self._outside.setdefault(item, set()).add(group)
+
+    def _forget(self) -> None:
+        self._cloud_table, self._chance_table = None, None
+
+    # -- what it says ----------------------------------------------------------------------------
+
+    def order(self, item: int) -> list[tuple[int, float]]:
+        """Groups with their scores for a point of the core, the likeliest first.
+
+        Scores are about 1 for a group that is certain, and about 0 for one that is out of sight.
+        """
+        scores = self._model.mean[self._at[item]]
+        return [(self._names[g], float(scores[g])) for g in np.argsort(-scores, kind="stable")]
+
+    def alike(self, items: Sequence[int], others: Sequence[int]) -> FloatArray:
+        """(len(items), len(others)) how similar points of the core are to others of the core."""
+        return self._model.similarity.between(self._at[list(items)], self._at[list(others)])
+
+    def sizes(self) -> dict[int, float]:
+        """The number of points of the core that are expected in each group."""
+        return dict(zip(self._names, self._chances().sum(axis=0).tolist(), strict=True))
+
+    def prediction(self) -> Prediction:
+        """Group and probability for every point of the data; at least one must be known."""
+        chances = self._chances()
+        if self.is_whole:
+            chances = chances[self._at]
+        else:
+            chances = extended(self._all, self.core, chances.argmax(axis=1), chances)
+        for item, groups in self._outside.items():
+            if item not in self.known:
+                _drop(chances[item], [self._names.index(group) for group in groups])
+        best = chances.argmax(axis=1)
+        found = np.array(self._names)[best]
+        probability = chances[np.arange(len(best)), best]
+        for item, group in self.known.items():
+            found[item], probability[item] = group, 1.0
+        return Prediction(found, probability)
+
+    def _chances(self) -> FloatArray:
+        """(m, k) probabilities for the core; of two opinions the mean."""
+        if self._chance_table is None:
+            # With few answers all scores are small, and what counts is their proportion.
+            usual = SHARPNESS / max(float(self._model.mean.max(axis=1).mean()), 0.1)
+            found = self._trusted(self._model.mean, self._model.ahead, usual)
+            if self._by_clouds:
+                scores = self._cloud_scores()
+                clouds = self._trusted(scores, scores[self._model.asked], CLOUD_SHARPNESS)
+                found = (found + clouds) / 2.0
+            self._chance_table = found
+        return self._chance_table
+
+    def _trusted(self, scores: FloatArray, untold: FloatArray, usual: float) -> FloatArray:
+        """Probabilities from scores, calibrated on asked points scored before they were told.
+
+        For the regression that is what it said just before each answer, not what it says with an
+        answer left out: points are asked about where it is in doubt, and the doubt is then gone.
+        Misfits do not count: they were picked for another reason than their score, and are wrong
+        more often than others of the same score.
+        """
+        truth = self._model.targets.argmax(axis=1)
+        fair = np.array([at not in self._misfits for at in self._model.asked], dtype=np.bool_)
+        # Nobody can foretell the first member of a group.
+        fair[np.unique(truth, return_index=True)[1]] = False
+        return Confidence.fitted(untold[fair], truth[fair], usual).probabilities(scores)
+
+    def _labels(self) -> IntArray:
+        """(m,) the likeliest group of each point of the core by the regression, as column."""
+        labels = self._model.mean.argmax(axis=1)
+        labels[self._model.asked] = self._model.targets.argmax(axis=1)
+        return np.asarray(labels)
+
+    def _cloud_scores(self) -> FloatArray:
+        if self._cloud_table is None:
+            self._cloud_table = Clouds(self._points, self._labels(), len(self._names)).scores()
+        return self._cloud_table
+
+    # -- where to ask ----------------------------------------------------------------------------
+
+    def next_item(self, skip: Iterable[int]) -> int | None:
+        """The point of the core whose answer would teach most; None if all are known or skipped.
+
+        The first few are spread over the data. Later ones are, in turn, the point whose answer
+        removes most doubt of those that the regression is least sure about, and the point that
+        fits its predicted group worst as a cloud, as long as clouds describe the answers.
+        """
+        open_ = np.ones(len(self.core), dtype=np.bool_)
+        open_[self._model.asked] = False
+        open_[self._at[[i for i in skip if self._at[i] >= 0]]] = False
+        candidates = np.flatnonzero(open_)
+        if not len(candidates):
+            return None
+        if len(self._names) < 2 or self.is_starting:
+            return int(self.core[self._most_spread(candidates)])
+        self._turn += 1
+        at = self._worst_fit(candidates) if self._turn % 2 == 0 else None
+        if at is None:
+            at = self._most_telling(candidates, open_)
+        else:
+            self._misfits.add(at)
+        return int(self.core[at])
+
+    def _most_spread(self, candidates: IntArray) -> int:
+        count = min(_START_CANDIDATES, 2 * len(candidates) // 3 + 1)
+        some = self._rng.choice(candidates, size=count, replace=False)
+        return int(some[self._model.gain(some, np.ones(len(self.core))).argmax()])
+
+    def _most_telling(self, candidates: IntArray, open_: BoolArray) -> int:
+        two = np.partition(self._model.mean[candidates], -2, axis=1)[:, -2:]
+        close = candidates[np.argsort(two[:, 1] - two[:, 0], kind="stable")[:_CANDIDATES]]
+        chances = Confidence(_STEERING_SHARPNESS, 0.0).probabilities(self._model.mean)
+        doubt = np.where(open_, 1.0 - chances.max(axis=1), 0.0)
+        return int(close[self._model.gain(close, doubt).argmax()])
+
+    def _worst_fit(self, candidates: IntArray) -> int | None:
+        scores = self._cloud_scores()
+        if self._cloud_error(scores) > self._error(self._model.similarity) + _WORTH_HEARING:
+            return None
+        chances = Confidence(1.0, 0.0).probabilities(scores[candidates])
+        own = chances[np.arange(len(candidates)), self._labels()[candidates]]
+        return int(candidates[own.argmin()]) if own.min() < _BEYOND_DOUBT else None
+
+    # -- which model -----------------------------------------------------------------------------
+
+    def _look_for_a_better_model(self) -> None:
+        labels = self._labels()
+        sure = self._chances().max(axis=1)
+        round_ = whitened(self._points, labels, sure >= np.quantile(sure, 1.0 - _TRUSTED))
+        graph = graph_similarity(round_)
+        offered = [
+            Similarity("graph", self._plain, None),
+            Similarity("rbf", None, self._points),
+            Similarity("mean", self._plain, self._points),
+            Similarity("whitened graph", graph, None),
+            Similarity("whitened rbf", None, round_),
+            Similarity("whitened mean", graph, round_),
+        ]
+        best = min(offered, key=self._handicapped_error)
+        self._by_clouds = self._cloud_error(self._cloud_scores()) + _CLOUDS < self._error(best)
+        self._model = Regression.fitted(
+            best, len(self.core), self._model.asked, self._model.targets
+        )
+        self._forget()
+
+    def _handicapped_error(self, similarity: Similarity) -> float:
+        """Leave-one-out error; graphs and what is in use must be beaten by a little."""
+        staying = similarity.name == self._model.similarity.name
+        graph_only = similarity.points is None
+        return self._error(similarity) - _STAYING * staying - _GRAPH * graph_only
+
+    def _error(self, similarity: Similarity) -> float:
+        asked, targets = self._model.asked, self._model.targets
+        found = left_out(similarity, asked, targets).argmax(axis=1)
+        return float(np.mean(found != targets.argmax(axis=1)))
+
+    def _cloud_error(self, scores: FloatArray) -> float:
+        found = scores[self._model.asked].argmax(axis=1)
+        return float(np.mean(found != self._model.targets.argmax(axis=1)))
+
+
+def _drop(chances: FloatArray, columns: list[int]) -> None:
+    """Share out among the other groups what a point (k,) has in groups that are ruled out."""
+    total, left = chances.sum(), np.delete(chances, columns).sum()
+    if left > 0:
+        chances[columns] = 0.0
+        chances *= total / left

@@ -1,0 +1,5 @@
+"""What a recovery returns: labels, how each is known, what they rest on, and why."""
+
+from samecluster.recovery.result.result import How, MarginSearch, Recovery, Round
+
+__all__ = ["How", "MarginSearch", "Recovery", "Round"]

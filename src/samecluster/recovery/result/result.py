@@ -1,0 +1,173 @@
+"""What a recovery gives: labels, how each is known, and what it cost."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.proof.log import ProofLog
+from samecluster.questions.pair import Answer
+from samecluster.recovery.audit.audit import AuditReport
+from samecluster.recovery.auto.repair import Refutation
+from samecluster.recovery.result.assumptions import assumptions
+from samecluster.recovery.result.clustering_error import clustering_error
+from samecluster.recovery.result.explain import explain
+
+__all__ = ["How", "MarginSearch", "Recovery", "Round"]
+
+
+class How(enum.IntEnum):
+    """How a label is known, from nothing at all to an answer about this very point."""
+
+    UNASSIGNED = 0
+    """There is no label (it is -1)."""
+    PREDICTED = 1
+    """By a model; may be wrong."""
+    INFERRED = 2
+    """By the rules of a proof from a premise that nobody vouches for, such as a guessed margin."""
+    PROVEN = 3
+    """By proof from the answers, under the declared margin (and number of clusters)."""
+    ASKED = 4
+    """By answers about this point."""
+
+
+_WORDS = np.array([how.name.lower() for how in How])
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of an algorithm: questions asked in it, and labels known at its end."""
+
+    n_questions: int
+    n_labelled: int
+
+
+@dataclass(frozen=True)
+class MarginSearch:
+    """How a margin that nobody declared was found. As text it is the sentence for users.
+
+    Attributes
+    ----------
+    margin : the margin that inferred labels rest on; None if none was found that helps
+    refuted : margins tried before, which the answers do not allow
+    n_questions : questions spent on the search: at labels that looked risky, and at exceptions
+
+    Examples
+    --------
+    >>> print(MarginSearch(0.42, (1.0,), 21))
+    margin 0.42, guessed; 21 questions spent on finding it; the answers do not allow 1
+    """
+
+    margin: float | None
+    refuted: tuple[float, ...]
+    n_questions: int
+
+    def __str__(self) -> str:
+        tried = ", ".join(f"{margin:.3g}" for margin in self.refuted)
+        against = f"; the answers do not allow {tried}" if tried else ""
+        if self.margin is None:
+            return "no margin was found that saves questions" + against
+        spent = f"{self.n_questions} question{'' if self.n_questions == 1 else 's'}"
+        return f"margin {self.margin:.3g}, guessed; {spent} spent on finding it{against}"
+
+
+@dataclass(frozen=True, eq=False)
+class Recovery:
+    """The outcome of a recovery, complete or not.
+
+    Attributes
+    ----------
+    labels : (n,) cluster of each point, numbered from 0; -1 where there is none
+    how_codes : (n,) `How` of each label as a small integer; `how` has the words
+    n_questions : pairs that were really put to the oracle
+    rounds : what each round cost and gave
+    round_of : (n,) the round, from 0, in which the label became known; -1 where there is none
+    answers : all answers, in the order given
+    points : (n, d) the data
+    method, margin, n_clusters : what it ran with; a margin that nobody declared is in `search`
+    proof : the log that proves the labels, where the method writes one
+    probability : (n,) probability that each label is right, where labels are predicted; 1.0 for
+        asked ones, and NaN for those that follow from a margin
+    exceptions : items that answers put outside every group that was found; they have no label
+    search : how the margin was found, if it was not declared
+    audit : what an audit showed, if there was one
+    retracted : answers that others outvoted; no label rests on them
+    refutations : answers that the margin does not allow although they were confirmed
+    """
+
+    labels: IntArray
+    how_codes: npt.NDArray[np.int8]
+    n_questions: int
+    rounds: tuple[Round, ...]
+    round_of: npt.NDArray[np.int32]
+    answers: tuple[Answer, ...]
+    points: FloatArray
+    method: str
+    margin: float | None
+    n_clusters: int | None
+    proof: ProofLog | None = None
+    probability: FloatArray | None = None
+    exceptions: tuple[int, ...] = ()
+    search: MarginSearch | None = None
+    audit: AuditReport | None = None
+    retracted: tuple[Answer, ...] = ()
+    refutations: tuple[Refutation, ...] = ()
+
+    @property
+    def how(self) -> npt.NDArray[np.str_]:
+        """How each label is known: asked, proven, inferred, predicted or unassigned."""
+        return np.asarray(_WORDS[self.how_codes])
+
+    def count(self, how: How) -> int:
+        """How many labels are known this way."""
+        return int(np.count_nonzero(self.how_codes == how))
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What the labels rest on, a sentence for each way of knowing them."""
+        return assumptions(self)
+
+    def explain(self, item: int) -> str:
+        """Why the item has its label, in words."""
+        return explain(self, item)
+
+    def error_curve(self, truth: Any) -> list[tuple[int, float]]:
+        """Questions so far and clustering error after each round, given the true labels."""
+        curve = []
+        questions = 0
+        for number, finished in enumerate(self.rounds):
+            questions += finished.n_questions
+            known = (self.round_of >= 0) & (self.round_of <= number)
+            curve.append((questions, clustering_error(np.where(known, self.labels, -1), truth)))
+        return curve
+
+    def _repr_html_(self) -> str:
+        """For notebooks: how many labels are known in which way."""
+        rows = "".join(
+            f"<tr><td>{how.name.lower()}</td><td>{self.count(how):,}</td></tr>"
+            for how in reversed(How)
+            if self.count(how)
+        )
+        found = len(np.unique(self.labels[self.labels >= 0]))
+        rests = "".join(f"<li>{escape(line)}</li>" for line in self.assumptions)
+        return (
+            f"<p>{len(self.labels):,} points in {found} clusters by {escape(self.method)}, "
+            f"{self.n_questions:,} questions</p>"
+            f"<table><tr><th>label</th><th>points</th></tr>{rows}</table><ul>{rests}</ul>"
+        )
+
+    def __repr__(self) -> str:
+        known = ", ".join(
+            f"{self.count(how):,} {how.name.lower()}" for how in reversed(How) if self.count(how)
+        )
+        found = len(np.unique(self.labels[self.labels >= 0]))
+        return (
+            f"<Recovery by {self.method}: {len(self.labels):,} points in {found} clusters, "
+            f"{self.n_questions:,} questions, labels {known}>"
+        )

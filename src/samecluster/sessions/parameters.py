@@ -1,0 +1,46 @@
+"""Parameters and answers from elsewhere, checked before they become events."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from samecluster.errors import InvalidInputError
+from samecluster.questions.pair import Verdict
+from samecluster.sessions.question import checked_verdict
+from samecluster.sessions.state.items import Items
+from samecluster.validation import checked_audit
+
+__all__ = ["checked_answers", "checked_parameters"]
+
+_PARAMETERS = ("audit", "margin", "max_questions", "method", "n_clusters", "opinions")
+
+
+def checked_answers(
+    answers: Iterable[tuple[str, str, Verdict | str]], items: Items
+) -> list[list[str]]:
+    """Pairs of keys with a verdict, as events have them."""
+    checked = []
+    for number, (one, two, verdict) in enumerate(answers, start=1):
+        for key in (one, two):
+            if key not in items.row_of:
+                raise InvalidInputError(f"answer {number}: {key!r} is not a key of the data")
+        if one == two:
+            raise InvalidInputError(f"answer {number} is about {one!r} and itself")
+        checked.append([one, two, checked_verdict(verdict).value])
+    return checked
+
+
+def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    for name in parameters:
+        if name not in _PARAMETERS:
+            raise InvalidInputError(f"parameters are {', '.join(_PARAMETERS)}; got {name!r}")
+    checked = dict(parameters)
+    for name, least in (("max_questions", 1), ("opinions", 1)):
+        value = checked.get(name)
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if value is not None and not (whole and value >= least):
+            raise InvalidInputError(f"{name} must be a whole number from {least} on, got {value!r}")
+    if checked.get("audit") is not None:
+        checked["audit"] = list(checked_audit(checked["audit"]) or ())
+    return checked

@@ -1,0 +1,61 @@
+"""Questions as people see them: two keys, and an id that means the same pair tomorrow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from urllib.parse import quote, unquote
+
+from samecluster.errors import InvalidInputError
+from samecluster.questions.pair import Verdict
+from samecluster.sessions.state.items import Items
+from samecluster.sessions.state.votes import Pair, pair_of
+
+__all__ = ["SessionQuestion", "checked_verdict", "pair_from", "question_id"]
+
+
+@dataclass(frozen=True)
+class SessionQuestion:
+    """Are ``item`` and ``comparator`` in the same cluster?
+
+    Attributes
+    ----------
+    id : made from the two keys, so that it is the same in any order, process and year
+    item, comparator : keys; the comparator stands for the cluster it is known to be in
+    rows : their row numbers in the data as it is now
+    before : what the same person said, if this is asked again after an undo
+    """
+
+    id: str
+    item: str
+    comparator: str
+    rows: tuple[int, int]
+    before: Verdict | None = None
+
+
+def question_id(items: Iterable[str]) -> str:
+    """The id of a pair: both keys, made safe for addresses.
+
+    >>> question_id(["b:2", "a"]) == question_id(["a", "b:2"]) == "a:b%3A2"
+    True
+    """
+    return ":".join(quote(key, safe="") for key in pair_of(items))
+
+
+def pair_from(id_: str, items: Items) -> Pair:
+    """The pair of an id; InvalidInputError if it is none, or about rows that are not there."""
+    keys = [unquote(part) for part in id_.split(":")] if isinstance(id_, str) else []
+    if len(keys) != 2 or keys[0] == keys[1]:
+        raise InvalidInputError(f"{id_!r} is not the id of a question; take it from ask()")
+    for key in keys:
+        if key not in items.row_of:
+            raise InvalidInputError(f"question {id_!r} is about {key!r}, which is not in the data")
+    return pair_of(keys)
+
+
+def checked_verdict(verdict: Verdict | str) -> Verdict:
+    try:
+        return Verdict(verdict)
+    except ValueError:
+        allowed = ", ".join(repr(one.value) for one in Verdict)
+        raise InvalidInputError(f"verdict must be one of {allowed}, got {verdict!r}") from None

@@ -1,0 +1,1 @@
+"""The run behind a session: engine, leases, looking ahead, drivers."""

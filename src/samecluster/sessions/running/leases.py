@@ -1,0 +1,46 @@
+"""Who is looking at which question, until when. In memory: nothing is lost with a lease."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from samecluster.sessions.state.votes import Pair
+
+__all__ = ["Leases"]
+
+
+@dataclass
+class Leases:
+    """Pairs that are being shown to somebody, and until when nobody else gets them."""
+
+    _held: dict[Pair, tuple[str | None, datetime]] = field(default_factory=dict)
+
+    def holder_other_than(self, who: str | None, pair: Pair, now: datetime) -> bool:
+        """Whether somebody else holds the pair."""
+        lease = self._held.get(pair)
+        return lease is not None and lease[0] != who and lease[1] > now
+
+    def held_by(self, who: str | None, now: datetime) -> list[Pair]:
+        """What a person holds, in the order in which it was handed out."""
+        return [pair for pair, (holder, end) in self._held.items() if holder == who and end > now]
+
+    def held_by_others(self, who: str | None, now: datetime) -> list[Pair]:
+        """What other people hold."""
+        return [pair for pair, (holder, end) in self._held.items() if holder != who and end > now]
+
+    def n_others(self, who: str | None, now: datetime) -> int:
+        """How many pairs other people hold."""
+        return len(self.held_by_others(who, now))
+
+    def take(self, pair: Pair, who: str | None, until: datetime) -> None:
+        self._held[pair] = (who, until)
+
+    def end(self, pair: Pair, who: str | None) -> None:
+        """The person is done with the pair; somebody else's lease stays."""
+        if pair in self._held and self._held[pair][0] == who:
+            del self._held[pair]
+
+    def end_all(self, who: str | None) -> None:
+        """The person has left."""
+        self._held = {pair: lease for pair, lease in self._held.items() if lease[0] != who}

@@ -1,0 +1,1 @@
+"""What follows from the events so far: votes, items, numbers of clusters, items set apart."""

@@ -1,0 +1,1 @@
+"""Where events are kept: the append-only log, its SQLite file, its lock."""

@@ -1,0 +1,1 @@
+"""From a table to a matrix: which columns count, and how each becomes numbers."""

@@ -1,0 +1,204 @@
+"""Parts of a feature matrix: each is fitted once, kept as JSON, and applied to a table.
+
+Applying uses only operations that IEEE arithmetic rounds in one way, in a fixed order: the same
+table gives the same bits on every machine. Arrays of floats are kept as JSON text, bit for bit.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
+
+import numpy as np
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.tables.table import Table
+
+__all__ = ["Block", "CategoryBlock", "GivenBlock", "NumberBlock", "key_of", "packed", "unpacked"]
+
+
+_NUMBERS_AT_ONCE = 2**18  # a part of the matrix that stays in the processor's cache
+_SAFE_EXPONENT = 300  # squares of numbers within 2^±300 neither overflow nor vanish
+
+
+class Block(Protocol):
+    """Some columns of the feature matrix."""
+
+    kind: ClassVar[str]
+
+    @property
+    def width(self) -> int: ...
+
+    def apply(self, table: Table, rows: IntArray) -> FloatArray:
+        """Features (len(rows), width) of the rows of a table."""
+
+    def to_json(self) -> dict[str, Any]: ...
+
+
+def key_of(text: str) -> str:
+    """A word or category as it is kept: a session holds no cell values, so only their hashes."""
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+@dataclass(frozen=True, eq=False)
+class NumberBlock:
+    """Columns of numbers: (x · 2^-exponent - mean) / scale."""
+
+    columns: tuple[str, ...]
+    exponent: FloatArray
+    mean: FloatArray
+    scale: FloatArray
+    kind: ClassVar[str] = "numbers"
+
+    @classmethod
+    def fit(
+        cls, table: Table, rows: IntArray, columns: tuple[str, ...], scale: bool
+    ) -> NumberBlock:
+        """Mean and deviation of each column; without ``scale`` numbers stay as they are."""
+        d = len(columns)
+        exponent, mean, deviation = np.zeros(d), np.zeros(d), np.ones(d)
+        for at, name in enumerate(columns if scale else ()):
+            values = table.column(name).numbers.values[rows]
+            size = int(np.frexp(np.abs(values).max())[1])
+            if abs(size) > _SAFE_EXPONENT:
+                exponent[at] = size
+                values = np.ldexp(values, -size)
+            mean[at], spread = values.mean(), values.std()
+            deviation[at] = spread if spread > 0 else 1.0
+        return cls(columns, exponent, mean, deviation)
+
+    @property
+    def width(self) -> int:
+        return len(self.columns)
+
+    def apply(self, table: Table, rows: IntArray) -> FloatArray:
+        X = np.empty((len(rows), self.width))
+        columns = [table.column(name).numbers.values for name in self.columns]
+        step = max(1, _NUMBERS_AT_ONCE // self.width)
+        for begin in range(0, len(rows), step):
+            these, part = rows[begin : begin + step], X[begin : begin + step]
+            for at, column in enumerate(columns):
+                values = column[these]
+                if self.exponent[at]:
+                    values = np.ldexp(values, -int(self.exponent[at]))
+                part[:, at] = (values - self.mean[at]) / self.scale[at]
+        return X
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "columns": list(self.columns),
+            "exponent": packed(self.exponent),
+            "mean": packed(self.mean),
+            "scale": packed(self.scale),
+        }
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> NumberBlock:
+        arrays = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
+        return cls(tuple(stored["columns"]), *arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class CategoryBlock:
+    """A column of categories: a 0/1 column for each. A category seen later has zeros only."""
+
+    column: str
+    keys: tuple[str, ...]
+    kind: ClassVar[str] = "categories"
+
+    @classmethod
+    def fit(cls, table: Table, rows: IntArray, column: str) -> CategoryBlock:
+        texts = table.column(column).texts
+        found = {texts[row].strip() for row in rows.tolist()}
+        return cls(column, tuple(sorted(key_of(text) for text in found)))
+
+    @property
+    def width(self) -> int:
+        return len(self.keys)
+
+    def apply(self, table: Table, rows: IntArray) -> FloatArray:
+        texts = table.column(self.column).texts
+        place = {key: at for at, key in enumerate(self.keys)}
+        X = np.zeros((len(rows), self.width))
+        known: dict[str, int | None] = {}
+        for at, row in enumerate(rows.tolist()):
+            text = texts[row].strip()
+            if text not in known:
+                known[text] = place.get(key_of(text))
+            column = known[text]
+            if column is not None:
+                X[at, column] = 1.0
+        return X
+
+    def to_json(self) -> dict[str, Any]:
+        return {"kind": self.kind, "column": self.column, "keys": list(self.keys)}
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> CategoryBlock:
+        return cls(stored["column"], tuple(stored["keys"]))
+
+
+@dataclass(frozen=True, eq=False)
+class GivenBlock:
+    """A matrix that came with the table (vectors, pixels): (x - mean) / scale.
+
+    Its columns are in one unit, so they share one scale.
+    """
+
+    name: str
+    mean: FloatArray
+    scale: float
+    kind: ClassVar[str] = "given"
+
+    @classmethod
+    def fit(cls, table: Table, rows: IntArray, name: str, scale: bool) -> GivenBlock:
+        given = table.blocks[name][rows]
+        if not scale:
+            return cls(name, np.zeros(given.shape[1]), 1.0)
+        spread = float(np.sqrt(given.var(axis=0).mean()))
+        return cls(name, given.mean(axis=0), spread if spread > 0 else 1.0)
+
+    @property
+    def width(self) -> int:
+        return len(self.mean)
+
+    def apply(self, table: Table, rows: IntArray) -> FloatArray:
+        if self.name not in table.blocks:
+            raise InvalidInputError(f"{table.source} comes without the {self.name} that are needed")
+        given = table.blocks[self.name]
+        if given.shape[1] != self.width:
+            raise InvalidInputError(
+                f"{table.source}: the {self.name} have {given.shape[1]} columns, not {self.width}"
+            )
+        return np.asarray((given[rows] - self.mean) / self.scale)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "name": self.name,
+            "mean": packed(self.mean),
+            "scale": packed(np.array([self.scale])),
+        }
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> GivenBlock:
+        return cls(stored["name"], unpacked(stored["mean"]), float(unpacked(stored["scale"])[0]))
+
+
+def packed(array: FloatArray) -> dict[str, Any]:
+    """An array as a shape and the bytes of its numbers, in base 64."""
+    little_endian = np.ascontiguousarray(array, dtype="<f8")
+    return {
+        "shape": list(array.shape),
+        "float64": base64.b64encode(little_endian.tobytes()).decode("ascii"),
+    }
+
+
+def unpacked(stored: dict[str, Any]) -> FloatArray:
+    """The array that was packed."""
+    flat = np.frombuffer(base64.b64decode(stored["float64"]), dtype="<f8")
+    return flat.reshape(stored["shape"]).astype(np.float64)

@@ -1,0 +1,178 @@
+"""What a table looks like to this program, before anybody is asked anything."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+
+from samecluster._typing import FloatArray
+from samecluster.errors import InvalidInputError
+from samecluster.tables.features.options import Wanted
+from samecluster.tables.features.preparation import Preparation
+from samecluster.tables.features.select import Choice, ColumnUse, choose
+from samecluster.tables.item_keys import item_keys
+from samecluster.tables.table import Table
+
+__all__ = ["Inspection", "inspect_table"]
+
+# A group needs about d+1 answers before its shape proves anything; with fewer than ten times as
+# many rows in each of five groups, asking costs about as much as it saves.
+_GROUPS, _ROWS_AN_ANSWER = 5, 10
+_MANY_FEATURES = 30
+_VARIANCE_KEPT = 0.95
+_SAMPLE_ROWS = 1_000
+
+
+@dataclass(frozen=True)
+class Inspection:
+    """Columns used and ignored, how the file is written, and what to expect.
+
+    ``problems`` keep the table from being used as it is. ``proofs_pay`` says whether proofs can
+    be expected to save questions; if not, prediction carries the work. ``variance_kept`` is the
+    share that ``suggested_reduce`` principal components have.
+    """
+
+    source: str
+    n_rows: int
+    n_dropped: int
+    n_features: int
+    columns: tuple[ColumnUse, ...]
+    features_from: tuple[str, ...]
+    separator: str | None
+    decimal: str | None
+    encoding: str | None
+    header: bool | None
+    scaled: bool
+    proofs_pay: bool
+    questions_a_group: int
+    suggested_reduce: int | None
+    variance_kept: float | None
+    problems: tuple[str, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """As plain values, for ``--json``."""
+        return asdict(self)
+
+    def __str__(self) -> str:
+        lines = [*self.heading()]
+        width = max((len(use.name) for use in self.columns), default=0)
+        for use in self.columns:
+            said = "used" if use.used else "ignored"
+            lines.append(f"  {said:7}  {use.name:{width}}  {use.why}")
+        return "\n".join([*lines, *self.expectations()])
+
+    def heading(self) -> list[str]:
+        """Size and way of writing."""
+        lines = [f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns"]
+        if self.separator is not None:
+            named = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
+            separator = named.get(self.separator, repr(self.separator))
+            mark = "comma" if self.decimal == "," else "point"
+            header = "" if self.header else ", no header line"
+            lines.append(f"separator {separator}, decimal {mark}, encoding {self.encoding}{header}")
+        return lines
+
+    def expectations(self) -> list[str]:
+        """What the features are, and what questions they will cost."""
+        if self.problems:
+            return [f"Problem: {problem}" for problem in self.problems]
+        n = self.n_rows - self.n_dropped
+        dropped = f" ({self.n_dropped:,} left out for missing values)" if self.n_dropped else ""
+        from_blocks = f", from {' and '.join(self.features_from)}" if self.features_from else ""
+        scaled = "standardised" if self.scaled else "as they are, not standardised"
+        lines = [f"{n:,} items{dropped} with {self.n_features:,} features{from_blocks}, {scaled}."]
+        lines.append(self._questions())
+        if self.suggested_reduce is not None and self.variance_kept is not None:
+            lines.append(
+                f"--reduce {self.suggested_reduce} keeps {self.variance_kept:.0%} of the variance "
+                "and makes proofs cheaper."
+            )
+        return lines
+
+    def _questions(self) -> str:
+        if self.proofs_pay:
+            return (
+                f"Questions to expect: about {self.questions_a_group:,} for each group if the "
+                "groups are well apart; more where they touch."
+            )
+        return (
+            "Few rows for so many features: proofs will hardly save a question, prediction will "
+            f"carry the work. Expect up to {min(100, self.n_rows):,} questions, and labels with "
+            "probabilities."
+        )
+
+
+def inspect_table(table: Table, wanted: Wanted | None = None) -> Inspection:
+    """Look at a table as it would be used.
+
+    >>> from samecluster.tables import as_table
+    >>> print(inspect_table(as_table({"x": [0.5, 1.5, 9.5], "kind": ["a", "b", "a"]})))
+    data: 3 rows, 2 columns
+      used     x     number, standardised
+      ignored  kind  text of 2 kinds: --categories kind would use it
+    3 items with 1 features, standardised.
+    Few rows for so many features: proofs will hardly save a question, prediction will carry the \
+work. Expect up to 3 questions, and labels with probabilities.
+    """
+    return inspect_choice(choose(table, wanted or Wanted()))
+
+
+def inspect_choice(choice: Choice) -> Inspection:
+    """As `inspect_table`, for columns that have been chosen."""
+    table, wanted = choice.table, choice.wanted
+    problems = (*choice.problems, *_bad_ids(table, wanted.id_column))
+    X = None if problems else Preparation.of_choice(choice).apply(table)
+    n, d = X.shape if X is not None else (0, 0)
+    reduce, share = (None, None) if X is None or wanted.reduce else _suggested(X)
+    dialect = table.dialect
+    cells = dialect if table.format == "csv" else None
+    return Inspection(
+        source=table.source,
+        n_rows=len(table),
+        n_dropped=int(np.count_nonzero(choice.missing)) if wanted.drop_missing else 0,
+        n_features=d,
+        columns=choice.uses,
+        features_from=tuple(table.blocks),
+        separator=cells.separator if cells else None,
+        decimal=cells.decimal if cells else None,
+        encoding=dialect.encoding if dialect else None,
+        header=cells.header if cells else None,
+        scaled=wanted.scale,
+        proofs_pay=_proofs_pay(n, d),
+        questions_a_group=d + 1,
+        suggested_reduce=reduce,
+        variance_kept=share,
+        problems=problems,
+    )
+
+
+def _bad_ids(table: Table, id_column: str | None) -> list[str]:
+    try:
+        if id_column is not None:
+            item_keys(table, id_column)
+    except InvalidInputError as error:
+        return [str(error)]
+    return []
+
+
+def _proofs_pay(n: int, d: int) -> bool:
+    return _ROWS_AN_ANSWER * (d + 1) <= n / _GROUPS
+
+
+def _suggested(X: FloatArray) -> tuple[int | None, float | None]:
+    """How many components to keep so that proofs pay, and the share of variance that they have."""
+    n, d = X.shape
+    most = n // (_GROUPS * _ROWS_AN_ANSWER) - 1
+    if (_proofs_pay(n, d) and d <= _MANY_FEATURES) or most < 2:
+        return None, None
+    sample = X if n <= _SAMPLE_ROWS else X[:: -(-n // _SAMPLE_ROWS)]
+    centred = sample - sample.mean(axis=0)
+    gram = centred @ centred.T if len(sample) < d else centred.T @ centred
+    variances = np.clip(np.linalg.eigvalsh(gram)[::-1], 0.0, None)
+    shares = np.cumsum(variances) / max(float(variances.sum()), np.finfo(float).tiny)
+    count = min(int(np.searchsorted(shares, _VARIANCE_KEPT)) + 1, most, len(shares))
+    if count < 2 or count >= d:
+        return None, None
+    return count, float(min(shares[count - 1], 1.0))

@@ -1,0 +1,262 @@
+"""Which columns are used, why the others are not, and what stands in the way."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from samecluster._typing import BoolArray, IntArray
+from samecluster.tables.column import Column, Numbers
+from samecluster.tables.features.options import Wanted
+from samecluster.tables.messages import brief
+from samecluster.tables.reading.dialect import number_pattern
+from samecluster.tables.table import Table
+
+__all__ = ["Choice", "ColumnUse", "choose", "missing_values", "not_numbers", "rows_with_missing"]
+
+_ROWS_FOR_IDENTIFIER = 10  # fewer whole numbers may well differ by chance
+_IDENTIFIER_NAME = re.compile(r"(?:.*[\W_])?(?:id|idx|index|key|nr|no)|.*I[Dd]|column 1")
+_EXACT_WHOLE = 2.0**53
+_FEW_CATEGORIES = 20
+_FEW_SLIPS, _SLIPS_A_NUMBER = 2, 0.1
+_LONGEST_SHOWN = 30
+
+
+@dataclass(frozen=True)
+class ColumnUse:
+    """What becomes of a column, and why."""
+
+    name: str
+    used: bool
+    why: str
+
+
+@dataclass(frozen=True, eq=False)
+class Choice:
+    """The columns of numbers to use, what becomes of every column, and what stands in the way."""
+
+    table: Table
+    wanted: Wanted
+    numbers: tuple[str, ...]
+    uses: tuple[ColumnUse, ...]
+    faults: tuple[str, ...]
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """All columns that features are made of."""
+        return (*self.numbers, *self.wanted.categories, *self.wanted.texts)
+
+    @cached_property
+    def missing(self) -> BoolArray:
+        """The rows (n,) that lack a value in a column that is used."""
+        return rows_with_missing(self.table, self.numbers, self.columns)
+
+    @cached_property
+    def problems(self) -> tuple[str, ...]:
+        """All that keeps the table from being used, a line each."""
+        source = self.table.source
+        found = list(self.faults)
+        if len(self.table) < 2:
+            return (*found, f"{source} has only 1 row; at least 2 are needed")
+        n_missing = int(np.count_nonzero(self.missing))
+        if n_missing and not self.wanted.drop_missing:
+            found.append(missing_values(self.table, self.columns, self.missing))
+        elif len(self.table) - n_missing < 2:
+            found.append(f"{source}: fewer than 2 rows are without missing values")
+        return tuple(found)
+
+
+def choose(table: Table, wanted: Wanted) -> Choice:
+    """Go through the columns of a table."""
+    for name in (*(wanted.features or ()), *wanted.categories, *wanted.texts, *wanted.roles):
+        table.column(name)
+    for name in wanted.ignore:
+        table.column(name)
+    numbers: list[str] = []
+    uses: list[ColumnUse] = []
+    faults: list[str] = []
+    others = {*wanted.categories, *wanted.texts}
+    for column in table.columns.values():
+        use, fault = _use(table, column, wanted)
+        uses.append(use)
+        if fault:
+            faults.append(fault)
+        if use.used and column.name not in others:
+            numbers.append(column.name)
+    if wanted.features is not None:
+        numbers = list(dict.fromkeys(wanted.features))
+    faults += [fault for name in numbers for fault in _infinite(table, table.column(name))]
+    if not (numbers or wanted.categories or wanted.texts or table.blocks or faults):
+        faults.append(_nothing_to_use(table, uses))
+    return Choice(table, wanted, tuple(numbers), tuple(uses), tuple(faults))
+
+
+def rows_with_missing(
+    table: Table, numbers: tuple[str, ...], columns: tuple[str, ...]
+) -> BoolArray:
+    """The rows (n,) that lack a value in one of the columns, or in a block."""
+    lacking = np.zeros(len(table), dtype=np.bool_)
+    as_numbers = set(numbers)
+    for name in columns:
+        column = table.column(name)
+        lacking |= column.numbers.missing if name in as_numbers else column.missing
+    for block in table.blocks.values():
+        lacking |= np.isnan(block).any(axis=1)
+    return lacking
+
+
+def missing_values(table: Table, columns: tuple[str, ...], lacking: BoolArray) -> str:
+    """Say which rows lack a value, and of which columns."""
+    rows = np.flatnonzero(lacking)
+    first = int(rows[0])
+    column = next((name for name in columns if table.column(name).missing[first]), None)
+    count = "1 row has" if len(rows) == 1 else f"{len(rows):,} rows have"
+    return (
+        f"{table.place(first, column)}: no value; {count} missing values "
+        f"({table.row_names(rows)}): fill them in, leave out the column with --ignore, or leave "
+        "out the rows with --drop-missing"
+    )
+
+
+def not_numbers(table: Table, column: Column, rows: IntArray) -> str:
+    """Say that cells are no numbers, and what may be done."""
+    row = int(rows[0])
+    cell = column.texts[row]
+    dialect = table.dialect
+    if dialect and dialect.separator != ",":
+        other = "." if dialect.decimal == "," else ","
+        if number_pattern(other).fullmatch(cell):
+            return (
+                f"{table.place(row, column.name)}: {_shown(cell)} is no number with decimal mark "
+                f"{dialect.decimal!r}; name the other one with --decimal {other}"
+            )
+    more = f" (so are {len(rows) - 1:,} more)" if len(rows) > 1 else ""
+    named = shlex.quote(brief(column.name))
+    return (
+        f"{table.place(row, column.name)}: {_shown(cell)} is no number{more}; correct it, count it "
+        f"as missing with --na, or leave out the column with --ignore {named}"
+    )
+
+
+def _use(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnUse, str | None]:
+    name = column.name
+    named = wanted.roles.get(name)
+    if named is not None:
+        return ColumnUse(name, False, named), None
+    if name in wanted.categories:
+        count = len(set(column.texts))
+        return ColumnUse(name, True, f"categories ({count:,}), one column each"), None
+    if name in wanted.texts:
+        return ColumnUse(name, True, f"text, as {wanted.text_dimensions} numbers"), None
+    if name in wanted.ignore:
+        return ColumnUse(name, False, "left out as asked"), None
+    if wanted.features is not None:
+        return _named(table, column, wanted)
+    if wanted.texts or table.blocks:
+        instead = "text" if wanted.texts else next(iter(table.blocks))
+        return ColumnUse(name, False, f"shown only: features are the {instead}"), None
+    return _by_its_looks(table, column, wanted)
+
+
+def _named(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnUse, str | None]:
+    if column.name not in wanted.named:
+        return ColumnUse(column.name, False, "not among the features named"), None
+    numbers = column.numbers
+    use = ColumnUse(column.name, True, _number(wanted))
+    if not numbers.n_numbers:
+        name = brief(column.name)
+        return use, (
+            f"{table.source}, column {name!r}: there are no numbers in it; use it with "
+            f"--categories {name} or --text {name}, or leave it out"
+        )
+    return use, not_numbers(table, column, numbers.odd) if len(numbers.odd) else None
+
+
+def _by_its_looks(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnUse, str | None]:
+    numbers, name = column.numbers, column.name
+    if bool(numbers.missing.all()):
+        return ColumnUse(name, False, "empty"), None
+    if len(numbers.odd):
+        if _is_slip(numbers):
+            return (
+                ColumnUse(name, False, "numbers and text mixed"),
+                not_numbers(table, column, numbers.odd),
+            )
+        return ColumnUse(name, False, _text(column)), None
+    values = numbers.values
+    present = values if not numbers.missing.any() else values[~numbers.missing]
+    if len(column) > 1 and bool((present == present[0]).all()):
+        return ColumnUse(
+            name, False, f"constant: always {_shown(column.texts[_first(numbers.missing)])}"
+        ), None
+    if not table.is_matrix and _looks_like_identifier(column):
+        return ColumnUse(name, False, "whole numbers, all different: an identifier?"), None
+    return ColumnUse(name, True, _number(wanted)), None
+
+
+def _is_slip(numbers: Numbers) -> bool:
+    """So few cells among the numbers are text that they are likely to be a mistake, not a code."""
+    odd, right = len(numbers.odd), numbers.n_numbers
+    return odd <= right and (odd <= _FEW_SLIPS or odd <= _SLIPS_A_NUMBER * right)
+
+
+def _number(wanted: Wanted) -> str:
+    return "number, standardised" if wanted.scale else "number"
+
+
+def _first(missing: BoolArray) -> int:
+    return int(np.argmin(missing))
+
+
+def _text(column: Column) -> str:
+    kinds, name = len(set(column.texts)), brief(column.name)
+    if kinds == len(column):
+        return f"text, all different: --id {name} or --text {name} would use it"
+    if kinds <= _FEW_CATEGORIES:
+        return f"text of {kinds} kinds: --categories {name} would use it"
+    return f"text of {kinds:,} kinds: --text {name} would use it"
+
+
+def _looks_like_identifier(column: Column) -> bool:
+    numbers = column.numbers
+    if numbers.missing.any():
+        return False
+    few = len(column) < _ROWS_FOR_IDENTIFIER
+    if few and not _IDENTIFIER_NAME.fullmatch(column.name):
+        return False
+    values = numbers.values
+    with np.errstate(invalid="ignore"):
+        if not bool((values == np.trunc(values)).all()):
+            return False
+    if np.abs(values).max() >= _EXACT_WHOLE:
+        return column.is_distinct()  # as numbers, neighbours would be one
+    return len(np.unique(values)) == len(values)
+
+
+def _infinite(table: Table, column: Column) -> list[str]:
+    rows = column.numbers.infinite
+    if not len(rows):
+        return []
+    row = int(rows[0])
+    more = f" (so are {len(rows) - 1:,} more)" if len(rows) > 1 else ""
+    return [
+        f"{table.place(row, column.name)}: {_shown(column.texts[row])} is no finite number{more}; "
+        f"correct it, or leave out the column with --ignore {shlex.quote(brief(column.name))}"
+    ]
+
+
+def _nothing_to_use(table: Table, uses: list[ColumnUse]) -> str:
+    why = "; ".join(f"{brief(use.name)!r}: {use.why}" for use in uses[:4])
+    more = f"; and {len(uses) - 4:,} more" if len(uses) > 4 else ""
+    return (
+        f"{table.source} has no column of numbers to use ({why}{more}); name some with --features, "
+        "--categories or --text"
+    )
+
+
+def _shown(cell: str) -> str:
+    return repr(brief(cell, _LONGEST_SHOWN))

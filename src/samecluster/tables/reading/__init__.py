@@ -1,0 +1,1 @@
+"""From files, folders and frames to a table: formats, encodings, dialects, samples."""

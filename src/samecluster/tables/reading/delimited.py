@@ -1,0 +1,195 @@
+"""Text tables (CSV, TSV and their kin) to columns of cells."""
+
+from __future__ import annotations
+
+import csv
+import io
+import sys
+from collections.abc import Sequence
+from functools import cached_property
+
+import numpy as np
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.tables.column import TextColumn
+from samecluster.tables.messages import brief
+from samecluster.tables.reading.dialect import (
+    SEPARATORS,
+    Asked,
+    Dialect,
+    decoded,
+    number_pattern,
+    sniffed_dialect,
+)
+from samecluster.tables.table import Table
+
+__all__ = ["parse_delimited"]
+
+_SAMPLE_ROWS = 100
+_CUT_ALONE = 3  # the first columns (ids, as a rule) are cut out without the rest
+
+
+def parse_delimited(data: bytes, source: str, asked: Asked) -> Table:
+    """The table in the bytes of a text file."""
+    text, encoding, mark = decoded(data, source, asked.encoding)
+    if not text.strip():
+        raise InvalidInputError(f"{source} is empty: a header line and at least one row are needed")
+    dialect = sniffed_dialect(text, asked, encoding, mark)
+    header, cells, lines = (_quoted if '"' in text else _plain)(text, source, dialect)
+    if not len(lines):
+        raise InvalidInputError(
+            f"{source} has no rows: a header line and at least one row are needed"
+        )
+    other = _better_separator(header, cells, dialect, asked) if cells.width == 1 else None
+    if other is not None:
+        raise InvalidInputError(
+            f"{source}, line 1: with separator {dialect.separator!r} there is one column only; "
+            f"the separator seems to be {other!r}"
+        )
+    names = _names(header, cells.width)
+    if len(set(names)) < len(names):
+        raise InvalidInputError(_named_twice(names, source))
+    columns = [TextColumn(name, cells, at, dialect) for at, name in enumerate(names)]
+    return Table(source, columns, format="csv", dialect=dialect, lines=lines, origin=header)
+
+
+class _CutCells:
+    """Cells that have been cut out row by row."""
+
+    def __init__(self, rows: list[list[str]], width: int) -> None:
+        self.n_rows, self.width = len(rows), width
+        self._columns = list(zip(*rows, strict=True))
+
+    def column(self, at: int) -> Sequence[str]:
+        return self._columns[at]
+
+    def floats(self, at: int) -> FloatArray | None:  # noqa: ARG002
+        return None
+
+
+class _PlainCells:
+    """Cells of lines without quotes: most are only ever looked at as numbers, all together."""
+
+    def __init__(self, lines: list[str], width: int, dialect: Dialect) -> None:
+        self.n_rows, self.width = len(lines), width
+        self._lines, self._dialect = lines, dialect
+
+    def column(self, at: int) -> Sequence[str]:
+        separator = self._dialect.separator
+        if at < _CUT_ALONE:
+            return [line.split(separator, at + 1)[at] for line in self._lines]
+        return self._all[at :: self.width]
+
+    def floats(self, at: int) -> FloatArray | None:
+        return self._floats.get(at)
+
+    @cached_property
+    def _all(self) -> list[str]:
+        return self._dialect.separator.join(self._lines).split(self._dialect.separator)
+
+    @cached_property
+    def _floats(self) -> dict[int, FloatArray]:
+        """The columns that seem to be numbers; none if one of them has something else in it."""
+        separator, matches = self._dialect.separator, number_pattern(".").fullmatch
+        start = [line.split(separator) for line in self._lines[:_SAMPLE_ROWS]]
+        columns = [
+            at for at, cells in enumerate(zip(*start, strict=True)) if all(map(matches, cells))
+        ]
+        if not columns or self._dialect.decimal != ".":
+            return {}
+        try:
+            matrix = np.loadtxt(
+                self._lines, delimiter=separator, usecols=columns, comments=None, ndmin=2
+            )
+        except ValueError:
+            return {}
+        if len(matrix) != self.n_rows:
+            return {}
+        return dict(zip(columns, np.ascontiguousarray(matrix.T), strict=True))
+
+
+Cut = tuple[list[str] | None, _CutCells | _PlainCells, IntArray]
+"""The header's cells, those of the rows, and the line of each row."""
+
+
+def _plain(text: str, source: str, dialect: Dialect) -> Cut:
+    """Without quotes every line is a row and every separator an edge: split all at once."""
+    separator = dialect.separator
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    every = text.split("\n")
+    if every[-1] == "":
+        del every[-1]
+    numbers = np.arange(1, len(every) + 1)
+    if not all(every) or not every[-1].strip():
+        # A line of separators only is a row of blanks; one of nothing or spaces is no row.
+        filled = [at for at, line in enumerate(every) if separator in line or line.strip()]
+        every, numbers = [every[at] for at in filled], numbers[filled]
+    width = every[0].count(separator) + 1
+    uneven = next((at for at, line in enumerate(every) if line.count(separator) + 1 != width), None)
+    if uneven is not None:
+        found = every[uneven].count(separator) + 1
+        raise InvalidInputError(_ragged(source, int(numbers[uneven]), width, found))
+    header = every[0].split(separator) if dialect.header else None
+    if header is not None:
+        del every[0]
+        numbers = numbers[1:]
+    return header, _PlainCells(every, width, dialect), numbers
+
+
+def _quoted(text: str, source: str, dialect: Dialect) -> Cut:
+    """With quotes a row may go over several lines; the standard library knows how."""
+    # Texts of documents may be long; the limit is the module's own, so it is set back.
+    limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.separator, strict=True)
+    rows, lines, begins = [], [], 1
+    try:
+        for row in reader:
+            if row and (len(row) > 1 or row[0].strip()):
+                rows.append(row)
+                lines.append(begins)
+            begins = reader.line_num + 1
+    except csv.Error as error:
+        raise InvalidInputError(
+            f"{source}, line {begins}: {error}; is a quote missing or one too many?"
+        ) from None
+    finally:
+        csv.field_size_limit(limit)
+    width = len(rows[0]) if rows else 0
+    for line, row in zip(lines, rows, strict=True):
+        if len(row) != width:
+            raise InvalidInputError(_ragged(source, line, width, len(row)))
+    header = rows.pop(0) if dialect.header else None
+    return header, _CutCells(rows, width), np.array(lines[-len(rows) :] if rows else [], np.int64)
+
+
+def _better_separator(
+    header: list[str] | None, cells: _CutCells | _PlainCells, dialect: Dialect, asked: Asked
+) -> str | None:
+    """A separator that every line has equally often, though it was not the one asked for."""
+    lines = [*(header or ()), *cells.column(0)[:_SAMPLE_ROWS]]
+    for other in SEPARATORS:
+        counts = {line.count(other) for line in lines}
+        if other not in (dialect.separator, asked.decimal) and len(counts) == 1 and 0 not in counts:
+            return other
+    return None
+
+
+def _ragged(source: str, line: int, expected: int, found: int) -> str:
+    side = "a cell is missing" if found < expected else "a separator inside a cell needs quotes"
+    return f"{source}, line {line}: {expected} cells expected, {found} found; perhaps {side}"
+
+
+def _names(header: list[str] | None, width: int) -> list[str]:
+    if header is None:
+        return [f"x{at}" for at in range(width)]
+    return [cell.strip() or f"column {at}" for at, cell in enumerate(header, 1)]
+
+
+def _named_twice(names: list[str], source: str) -> str:
+    twice = next(name for at, name in enumerate(names) if name in names[:at])
+    return (
+        f"{source}, line 1: two columns have the same name, {brief(twice)!r}; rename one, or say "
+        "--no-header if this is no header"
+    )

@@ -1,0 +1,85 @@
+"""Tables from files: which format a file has, and opening it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+from samecluster.errors import InvalidInputError
+from samecluster.tables.reading.delimited import parse_delimited
+from samecluster.tables.reading.dialect import Asked
+from samecluster.tables.reading.json_lines import parse_json_lines
+from samecluster.tables.reading.npy import parse_npy, parse_npz
+from samecluster.tables.reading.parquet import parse_parquet
+from samecluster.tables.table import Table
+
+__all__ = ["IMAGE_SIZE", "STDIN", "read_table"]
+
+STDIN = "-"
+IMAGE_SIZE = 32
+
+Parser = Callable[[bytes, str], Table]
+_PARSERS: dict[str, Parser] = {
+    ".parquet": parse_parquet,
+    ".pq": parse_parquet,
+    ".jsonl": parse_json_lines,
+    ".ndjson": parse_json_lines,
+    ".json": parse_json_lines,
+    ".npy": parse_npy,
+    ".npz": parse_npz,
+}
+_ADVICE = {
+    ".xlsx": "save the sheet as CSV",
+    ".xls": "save the sheet as CSV",
+    ".ods": "save the sheet as CSV",
+    ".pkl": "pickles can run programs and are not read; write the table as CSV or Parquet",
+    ".pickle": "pickles can run programs and are not read; write the table as CSV or Parquet",
+    ".feather": "write the table as Parquet",
+    ".gz": "unpack it first",
+    ".zip": "unpack it first",
+}
+
+
+def read_table(
+    path: str | Path, asked: Asked | None = None, *, image_size: int | None = IMAGE_SIZE
+) -> Table:
+    """The table in a file, in a folder of images, or (path ``-``) in a CSV from standard input.
+
+    The format goes by the end of the name: .parquet, .jsonl, .npy, .npz; anything else is text
+    with separators.
+
+    >>> import pathlib, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     file = pathlib.Path(folder, "flowers.csv")
+    ...     _ = file.write_text("id;width;height\\na;3,14;2\\nb;2,5;1\\n")
+    ...     table = read_table(file)
+    >>> table
+    <Table flowers.csv: 2 rows, 3 columns>
+    >>> table.column("width").numbers.values.tolist()
+    [3.14, 2.5]
+    """
+    asked = asked or Asked()
+    if str(path) == STDIN:
+        return parse_delimited(sys.stdin.buffer.read(), "standard input", asked)
+    file = Path(path)
+    if file.is_dir():
+        from samecluster.tables.reading.images import read_images
+
+        return read_images(file, image_size)
+    kind = file.suffix.lower()
+    if kind in _ADVICE:
+        raise InvalidInputError(f"{file}: {kind} files cannot be read; {_ADVICE[kind]}")
+    data = _bytes(file)
+    if kind in _PARSERS:
+        return _PARSERS[kind](data, file.name)
+    return parse_delimited(data, file.name, asked)
+
+
+def _bytes(file: Path) -> bytes:
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        raise InvalidInputError(f"there is no file {file}") from None
+    except OSError as error:
+        raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from None

@@ -1,0 +1,95 @@
+"""A folder of images as a table: names, contents, and pixels at one size. Pillow is an extra."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from samecluster._typing import FloatArray
+from samecluster.errors import InvalidInputError
+from samecluster.tables.column import TypedColumn
+from samecluster.tables.messages import reason_of
+from samecluster.tables.table import Table
+
+__all__ = ["ADVICE", "is_image_folder", "read_images"]
+
+ADVICE = (
+    "Pixels tell drawings, scans and aligned pictures apart. For photographs, vectors from an "
+    "image model (embeddings) are far better: --vectors FILE."
+)
+_SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp")
+_GRAY = ("1", "L", "LA", "I", "I;16")
+
+
+def is_image_folder(table: Table) -> bool:
+    """The table was made of a folder of images."""
+    return table.format == "images"
+
+
+def read_images(folder: Path, size: int | None) -> Table:
+    """All images in a folder and the folders in it, in the order of their names.
+
+    Columns are `name` (the path inside the folder) and `content` (a hash of the file). An item is
+    known by its content, so files may be renamed and the folder moved. With a ``size`` the table
+    has the pixels of each image at size by size, 0 to 1, as the block ``pixels``.
+    """
+    files = sorted(
+        (file for file in folder.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file()),
+        key=lambda file: file.relative_to(folder).as_posix(),
+    )
+    if not files:
+        raise InvalidInputError(
+            f"{folder} is a folder without images ({', '.join(_SUFFIXES)}); name a file or a "
+            "folder of images"
+        )
+    names = [file.relative_to(folder).as_posix() for file in files]
+    contents = [_content(file) for file in files]
+    blocks = {} if size is None else {"pixels": _pixels(files, size)}
+    columns = [TypedColumn("name", names), TypedColumn("content", contents)]
+    return Table(
+        folder.name,
+        columns,
+        format="images",
+        blocks=blocks,
+        incidental=frozenset({"name"}),
+        origin=folder,
+    )
+
+
+def _content(file: Path) -> str:
+    try:
+        return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
+    except OSError as error:
+        raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from None
+
+
+def _pixels(files: list[Path], size: int) -> FloatArray:
+    if size < 1:
+        raise InvalidInputError(f"the size of images must be at least 1 pixel, got {size}")
+    try:
+        image, operations = (importlib.import_module(f"PIL.{m}") for m in ("Image", "ImageOps"))
+    except ImportError as error:
+        raise InvalidInputError("Images need Pillow: pip install samecluster[images]") from error
+    pictures = [_picture(image, operations, file, size) for file in files]
+    if all(picture.mode == "L" for picture in pictures):
+        flat = [np.asarray(picture).ravel() for picture in pictures]
+    else:
+        flat = [np.asarray(picture.convert("RGB")).ravel() for picture in pictures]
+    return np.array(flat, dtype=np.float64) / 255.0
+
+
+def _picture(image: Any, operations: Any, file: Path, size: int) -> Any:
+    """An image upright, at size by size, in gray or in colour."""
+    try:
+        with image.open(file) as opened:
+            upright = operations.exif_transpose(opened)
+            mode = "L" if upright.mode in _GRAY else "RGB"
+            return upright.convert(mode).resize((size, size), image.Resampling.BOX)
+    except (OSError, ValueError, SyntaxError, image.DecompressionBombError) as error:
+        raise InvalidInputError(
+            f"{file} is no image that can be read: {reason_of(error)}"
+        ) from None

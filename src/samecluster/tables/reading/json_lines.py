@@ -1,0 +1,71 @@
+"""Tables from JSON lines: an object a line, a column a key."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import numpy as np
+
+from samecluster.errors import InvalidInputError
+from samecluster.tables.column import TypedColumn
+from samecluster.tables.messages import reason_of
+from samecluster.tables.reading.dialect import Dialect, decoded
+from samecluster.tables.table import Table
+
+__all__ = ["parse_json_lines"]
+
+
+def parse_json_lines(data: bytes, source: str) -> Table:
+    """The table in the bytes of a file; a key that a line does not have is a missing value."""
+    text, encoding, mark = decoded(data, source, None)
+    numbers, kept, objects = [], [], []
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+        if line.strip():
+            objects.append(_object(line, f"{source}, line {number}"))
+            numbers.append(number)
+            kept.append(line.strip())
+    if not objects:
+        raise InvalidInputError(f"{source} is empty: one JSON object a line is needed")
+    names = list(dict.fromkeys(name for found in objects for name in found))
+    if not names:
+        raise InvalidInputError(f"{source}: the objects have no keys, so there are no columns")
+    columns = [TypedColumn(name, [found.get(name) for found in objects]) for name in names]
+    dialect = Dialect(encoding=encoding, byte_order_mark=mark)
+    lines = np.array(numbers, dtype=np.int64)
+    return Table(source, columns, format="jsonl", dialect=dialect, lines=lines, origin=kept)
+
+
+def _object(line: str, place: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line, object_pairs_hook=_once)
+    except RecursionError:
+        raise InvalidInputError(f"{place}: nested too deeply") from None
+    except ValueError as error:
+        hint = "; a file that is one JSON array must be written as one object a line"
+        shown = hint if line.lstrip().startswith("[") else ""
+        raise InvalidInputError(f"{place}: not JSON ({reason_of(error)}){shown}") from None
+    if not isinstance(found, dict):
+        raise InvalidInputError(
+            f'{place}: an object such as {{"x": 1.5}} is needed, got {type(found).__name__}'
+        )
+    if "\\u" in line and not _is_text(found):
+        raise InvalidInputError(f"{place}: half of a character (a lone surrogate) in a text")
+    return found
+
+
+def _is_text(found: dict[str, Any]) -> bool:
+    try:
+        json.dumps(found, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for at, name in enumerate(names) if name in names[:at])
+        raise ValueError(f"the key {twice!r} is there twice")
+    return found

@@ -1,0 +1,88 @@
+"""Tables from and to Parquet, through pyarrow, which is an extra."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from samecluster._extras import pyarrow
+from samecluster._typing import IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.tables.column import TypedColumn
+from samecluster.tables.messages import reason_of
+from samecluster.tables.table import Table
+
+__all__ = ["column_kinds", "parse_parquet", "read_cells"]
+
+_BATCH = 65_536
+
+
+def parse_parquet(data: bytes, source: str) -> Table:
+    """The table in the bytes of a Parquet file."""
+    pa, pq = pyarrow()
+    if not data:
+        raise InvalidInputError(f"{source} is empty")
+    try:
+        found = pq.read_table(pa.BufferReader(data))
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise InvalidInputError(
+            f"{source} is no Parquet file, or is cut short: {reason_of(error)}"
+        ) from None
+    if not found.num_rows or not found.num_columns:
+        raise InvalidInputError(
+            f"{source} is empty: {found.num_rows} rows, {found.num_columns} columns"
+        )
+    columns = [
+        TypedColumn(name, _values(pa, column))
+        for name, column in zip(found.column_names, found.columns, strict=True)
+    ]
+    return Table(source, columns, format="parquet", origin=found)
+
+
+def column_kinds(file: Path) -> dict[str, bool]:
+    """The columns of a Parquet file, and whether each holds numbers."""
+    pa, pq = pyarrow()
+    try:
+        schema = pq.read_schema(file)
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidInputError(
+            f"{file} is no Parquet file, or is cut short: {reason_of(error)}"
+        ) from None
+    is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
+    return {field.name: any(kind(field.type) for kind in is_number) for field in schema}
+
+
+def read_cells(files: Sequence[tuple[Path, int]], name: str, rows: IntArray) -> Any:
+    """The cells of a column in some rows, which are numbered through all files.
+
+    Files come with their numbers of rows. Numbers are an array, anything else a list.
+    """
+    pa, pq = pyarrow()
+    order = np.argsort(rows, kind="stable")
+    ranked, found, begin = rows[order], [], 0
+    for file, n_rows in files:
+        done = begin
+        try:
+            with pq.ParquetFile(file) as opened:
+                for batch in opened.iter_batches(_BATCH, columns=[name]):
+                    mine = slice(*np.searchsorted(ranked, [done, done + len(batch)]))
+                    found.append(batch.column(0).take(pa.array(ranked[mine] - done)))
+                    done += len(batch)
+        except (pa.ArrowException, OSError, KeyError) as error:
+            raise InvalidInputError(
+                f"{file}: column {name!r} cannot be read: {reason_of(error)}"
+            ) from None
+        begin += n_rows
+    place = np.empty(len(rows), dtype=np.int64)
+    place[order] = np.arange(len(rows))
+    return _values(pa, pa.chunked_array(found).take(pa.array(place)))
+
+
+def _values(pa: Any, column: Any) -> Any:
+    numeric = pa.types.is_integer(column.type) or pa.types.is_floating(column.type)
+    if numeric and not column.null_count and not pa.types.is_float16(column.type):
+        return column.to_numpy()
+    return column.to_pylist()

@@ -1,0 +1,274 @@
+"""Results out: the rows as they came, with what was found about each."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+import re
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from samecluster._extras import pyarrow
+from samecluster._typing import IntArray
+from samecluster.errors import InvalidInputError
+from samecluster.tables.column import Column, TypedColumn, plain_text
+from samecluster.tables.reading.detect import STDIN
+from samecluster.tables.reading.dialect import Dialect, number_pattern
+from samecluster.tables.table import Table
+
+__all__ = ["FORMATS", "NAMES", "ResultFormat", "format_of", "results_as_bytes", "write_results"]
+
+ResultFormat: TypeAlias = Literal["csv", "parquet", "jsonl"]
+
+NAMES = ("cluster", "how", "probability")
+UNASSIGNED = "unassigned"
+_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+
+FORMATS: dict[str, ResultFormat] = {
+    ".parquet": "parquet",
+    ".pq": "parquet",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".csv": "csv",
+    ".tsv": "csv",
+    ".txt": "csv",
+}
+_PADDED = re.compile(r"\s*[-+]?0[0-9]")  # 007 is a code: as a number it would lose its zeros
+
+
+@dataclass(frozen=True, eq=False)
+class _Found:
+    """What was found, a value for every row of the table; None where there is none."""
+
+    names: tuple[str, ...]
+    cluster: list[int | str | None]
+    how: list[str]
+    probability: list[float | None]
+
+
+def write_results(
+    table: Table,
+    path: str | Path,
+    cluster: Sequence[Any] | Any,
+    how: Sequence[Any],
+    probability: Sequence[float | None] | Any,
+    *,
+    rows: IntArray | None = None,
+    prefix: str = "",
+    raw: bool = False,
+    format: ResultFormat | None = None,
+) -> None:
+    """Write the table with columns cluster, how and probability to a file, or to ``-``.
+
+    A cluster is a number or a name; -1 or None is written as a blank, and so is a probability that
+    is None or NaN. ``rows`` says which rows the values are about if not all (see
+    `Preparation.kept`); the others are written as unassigned. The file appears only when it is
+    complete.
+
+    In CSV, text that begins with ``= + - @`` gets an apostrophe before it unless ``raw``: a
+    spreadsheet would take it for a formula and run it.
+    """
+    chosen = format or format_of(table, str(path))
+    data = results_as_bytes(
+        table, cluster, how, probability, rows=rows, prefix=prefix, raw=raw, format=chosen
+    )
+    if str(path) == STDIN:
+        sys.stdout.buffer.write(data)
+        sys.stdout.buffer.flush()
+        return
+    target = Path(path)
+    partial = target.with_name(target.name + ".partial")
+    try:
+        partial.write_bytes(data)
+        partial.replace(target)
+    except OSError as error:
+        raise InvalidInputError(f"{target} cannot be written: {error.strerror}") from None
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def results_as_bytes(
+    table: Table,
+    cluster: Sequence[Any] | Any,
+    how: Sequence[Any],
+    probability: Sequence[float | None] | Any,
+    *,
+    rows: IntArray | None = None,
+    prefix: str = "",
+    raw: bool = False,
+    format: ResultFormat = "csv",
+) -> bytes:
+    """What `write_results` writes."""
+    found = _over_all_rows(table, prefix, cluster, how, probability, rows)
+    if format == "parquet":
+        return _parquet(table, found)
+    if format == "jsonl":
+        return _json_lines(table, found)
+    if format == "csv":
+        return _csv(table, found, raw)
+    raise InvalidInputError(f"format must be csv, parquet or jsonl, got {format!r}")
+
+
+def format_of(table: Table, path: str) -> ResultFormat:
+    """The format that a file of this name gets; InvalidInputError if none goes with it."""
+    suffix = Path(path).suffix.lower()
+    if suffix in FORMATS:
+        return FORMATS[suffix]
+    if path != STDIN and suffix:
+        raise InvalidInputError(
+            f"{path}: the name must end in .csv, .tsv, .jsonl or .parquet, or name the format"
+        )
+    return "jsonl" if table.format == "jsonl" else "csv"
+
+
+def _over_all_rows(
+    table: Table, prefix: str, cluster: Any, how: Any, probability: Any, rows: IntArray | None
+) -> _Found:
+    names = tuple(prefix + name for name in NAMES)
+    taken = next((name for name in names if name in table.columns), None)
+    if taken is not None:
+        raise InvalidInputError(
+            f"{table.source} has a column {taken!r} already; put something before the new names, "
+            "such as --prefix new_"
+        )
+    places = range(len(table)) if rows is None else rows.tolist()
+    for name, values in zip(NAMES, (cluster, how, probability), strict=True):
+        if len(values) != len(places):
+            raise InvalidInputError(f"{name} has {len(values):,} values for {len(places):,} rows")
+    found = _Found(names, [None] * len(table), [UNASSIGNED] * len(table), [None] * len(table))
+    for place, label, known, share in zip(places, cluster, how, probability, strict=True):
+        found.cluster[place] = _cluster(label)
+        found.how[place] = _word(known)
+        found.probability[place] = None if share is None or share != share else float(share)
+    return found
+
+
+def _cluster(label: Any) -> int | str | None:
+    if label is None or isinstance(label, str):
+        return label
+    return int(label) if int(label) >= 0 else None
+
+
+def _word(known: Any) -> str:
+    """How a label is known, as a word: itself, or the name of a member of an enumeration."""
+    word = known if isinstance(known, str) else getattr(known, "name", None)
+    if word is None:
+        raise InvalidInputError(f"how must have words such as 'asked', got {known!r}")
+    return str(word).lower()
+
+
+def _csv(table: Table, found: _Found, raw: bool) -> bytes:
+    dialect = table.dialect if table.dialect and table.format == "csv" else Dialect()
+    columns = [_texts(column, dialect, raw) for column in table.columns.values()]
+    names = ["" if c is None else str(c) for c in found.cluster]
+    shares = [plain_text(share).replace(".", dialect.decimal) for share in found.probability]
+    columns += [names if raw else [_escaped(n, dialect) for n in names], found.how, shares]
+    file = io.StringIO(newline="")
+    writer = csv.writer(file, delimiter=dialect.separator, lineterminator=dialect.newline)
+    if dialect.header:
+        header = table.origin if table.format == "csv" else table.names
+        cells = [*header, *found.names]
+        writer.writerow(cells if raw else [_escaped(cell, dialect) for cell in cells])
+    writer.writerows(zip(*columns, strict=True))
+    try:
+        return dialect.encoded(file.getvalue())
+    except UnicodeEncodeError as error:
+        text = error.object[error.start : error.end]
+        raise InvalidInputError(
+            f"{text!r} cannot be written in {dialect.encoding}, the encoding of {table.source}; "
+            "write .jsonl or .parquet instead"
+        ) from None
+
+
+def _texts(column: Column, dialect: Dialect, raw: bool) -> Sequence[str]:
+    if raw or column.numbers.n_numbers == len(column):
+        return column.texts
+    return [_escaped(text, dialect) for text in column.texts]
+
+
+def _escaped(text: str, dialect: Dialect) -> str:
+    if not text.startswith(_FORMULA_STARTS) or text.strip() in dialect.missing:
+        return text
+    return text if number_pattern(dialect.decimal).fullmatch(text) else "'" + text
+
+
+def _json_lines(table: Table, found: _Found) -> bytes:
+    added = [
+        json.dumps(dict(zip(found.names, values, strict=True)), ensure_ascii=False)
+        for values in zip(found.cluster, found.how, found.probability, strict=True)
+    ]
+    if table.format == "jsonl":
+        old = table.origin
+    else:
+        columns = [map(_finite, _typed(column)) for column in table.columns.values()]
+        old = [
+            json.dumps(dict(zip(table.names, row, strict=True)), ensure_ascii=False, default=str)
+            for row in zip(*columns, strict=True)
+        ]
+    # Lines stay as they were: the new fields go in before the last brace.
+    lines = [_joined(before, new) for before, new in zip(old, added, strict=True)]
+    encoding = table.dialect.encoding if table.dialect and table.format == "jsonl" else "utf-8"
+    return ("\n".join(lines) + "\n").encode(encoding)
+
+
+def _finite(value: Any) -> Any:
+    """JSON has no word for NaN and infinity."""
+    if isinstance(value, float) and not math.isfinite(value):
+        return None if math.isnan(value) else str(value)
+    return value
+
+
+def _joined(line: str, new: str) -> str:
+    inside = line.rstrip()[:-1].rstrip()
+    return inside + ("" if inside == "{" else ", ") + new[1:]
+
+
+def _parquet(table: Table, found: _Found) -> bytes:
+    pa, pq = pyarrow()
+    if table.format == "parquet":
+        made = table.origin
+    else:
+        made = pa.table({name: _arrow_column(pa, c) for name, c in table.columns.items()})
+    named = any(isinstance(label, str) for label in found.cluster)
+    labels = [None if c is None else str(c) for c in found.cluster] if named else found.cluster
+    types = (pa.string() if named else pa.int64(), pa.string(), pa.float64())
+    for name, values, kind in zip(
+        found.names, (labels, found.how, found.probability), types, strict=True
+    ):
+        made = made.append_column(name, pa.array(values, kind))
+    sink = pa.BufferOutputStream()
+    pq.write_table(made, sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def _arrow_column(pa: Any, column: Column) -> Any:
+    try:
+        return pa.array(_typed(column))
+    except (pa.ArrowException, OverflowError):  # types mixed, or numbers of more than 64 bits
+        return pa.array([text or None for text in column.texts], pa.string())
+
+
+def _typed(column: Column) -> Any:
+    """The values of a column with their types: numbers only if all cells are, else text."""
+    if isinstance(column, TypedColumn):
+        values = column.values
+        return values.tolist() if isinstance(values, np.ndarray) else values
+    numbers = column.numbers
+    texts = column.texts
+    if len(numbers.odd) or len(numbers.infinite) or any(map(_PADDED.match, texts)):
+        return [text or None for text in texts]
+    none = numbers.missing.tolist()
+    if all(missing or _is_whole(text) for text, missing in zip(texts, none, strict=True)):
+        return [None if gone else int(text) for text, gone in zip(texts, none, strict=True)]
+    return [None if gone else v for v, gone in zip(numbers.values.tolist(), none, strict=True)]
+
+
+def _is_whole(text: str) -> bool:
+    return text.strip().lstrip("+-").isdecimal()

@@ -1,0 +1,1 @@
+"""What the page can ask of the server: answering, reading, deciding."""

@@ -1,0 +1,224 @@
+"""From an open session to a server that answers until it is stopped."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from samecluster.errors import InvalidInputError
+from samecluster.web.app import build_app
+from samecluster.web.context import Desk
+from samecluster.web.images import Images, images_of
+from samecluster.web.links import People, Person, links_file, place_of
+from samecluster.web.plot import Plot
+from samecluster.web.security import LARGEST_HEAD, Hosts, is_local
+from samecluster.web.session_thread import Board
+from samecluster.web.views import Views
+from samecluster.workspace.open import Opened
+from samecluster.workspace.pair_display import checked_columns
+
+__all__ = ["PORT", "Manner", "Place", "Serving"]
+
+PORT = 8321
+_ANY = 0
+_GRACE = 2
+"""Seconds that requests under way have when the server is stopped."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where the server is to be found.
+
+    Attributes
+    ----------
+    host, port : where it listens; port None for the usual one, or another if that is taken
+    allow_hosts : more names that it goes by
+    tls_cert, tls_key : files that make it speak HTTPS
+    """
+
+    host: str = "127.0.0.1"
+    port: int | None = None
+    allow_hosts: tuple[str, ...] = ()
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+
+    def __post_init__(self) -> None:
+        if (self.tls_cert is None) != (self.tls_key is None):
+            raise InvalidInputError("--tls-cert and --tls-key go together; one of them is missing")
+        for option, file in (("--tls-cert", self.tls_cert), ("--tls-key", self.tls_key)):
+            if file is not None and not file.is_file():
+                raise InvalidInputError(f"{option}: there is no file {file}")
+
+    @property
+    def is_secure(self) -> bool:
+        return self.tls_cert is not None
+
+    def address(self, port: int) -> str:
+        """What to put before a path."""
+        host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(
+            self.host, self.host
+        )
+        shown = f"[{host}]" if ":" in host else host
+        return f"{'https' if self.is_secure else 'http'}://{shown}:{port}"
+
+    def warning(self) -> str | None:
+        """What to tell the user before others can read along."""
+        if self.is_secure or is_local(self.host):
+            return None
+        return (
+            "Warning: this is plain HTTP beyond your own machine: whoever is on the network can "
+            "read items, answers and links. Use --tls-cert and --tls-key, or a tunnel such as "
+            "ssh -L."
+        )
+
+
+def bind(place: Place, before: str | None) -> socket.socket:
+    """A socket that listens; on the port of last time (in ``before``) unless one is named."""
+    if place.port is not None:
+        return _bound(place.host, place.port)
+    last = (before or "").rpartition(":")[2]
+    for port in (int(last) if last.isdigit() else PORT, PORT):
+        try:
+            return _bound(place.host, port)
+        except InvalidInputError:
+            continue
+    return _bound(place.host, _ANY)
+
+
+@dataclass(frozen=True)
+class Manner:
+    """How a session is served.
+
+    Attributes
+    ----------
+    show : columns to show of items; a choice of all if empty
+    image_column : the column with paths of images, if it is not found by itself
+    token : the secret of the owner's link; random if None
+    who : the name of the owner
+    lease_seconds : how long a question is kept for somebody
+    """
+
+    show: Sequence[str] = ()
+    image_column: str | None = None
+    token: str | None = None
+    who: str | None = None
+    lease_seconds: float = 120.0
+
+
+class Serving:
+    """A server that listens already, with the link of the owner; `run` makes it answer."""
+
+    def __init__(self, opened: Opened, data: str, place: Place, manner: Manner) -> None:
+        people = People(links_file(opened.path))
+        owner = Person(manner.who, "owner")
+        if manner.token is not None:
+            people.accept(manner.token, owner)
+        self._desk = _desk(opened, data, people, manner)
+        try:
+            self._server = _server(self._desk, place, opened.path)
+            self._listening = bind(place, people.address)
+        except BaseException:
+            self._desk.board.close()
+            raise
+        address = place.address(self._listening.getsockname()[1])
+        people.set_address(address)
+        secret = manner.token or people.invite(owner, start=True)
+        self.link = f"{address}/join?token={secret}"
+
+    def run(self) -> None:
+        """Answer until `stop` or Ctrl-C, then close the session.
+
+        If that is still thinking it is left as it is: all answers are in its file.
+        """
+        try:
+            self._server.run(sockets=[self._listening])
+        finally:
+            self._desk.board.close()
+            self._listening.close()
+
+    def stop(self) -> None:
+        """Make `run` return, from another thread."""
+        self._desk.board.stop()
+        self._server.should_exit = True
+
+
+def _desk(opened: Opened, data: str, people: People, manner: Manner) -> Desk:
+    images = images_of(opened, data, manner.image_column)
+    columns = checked_columns(opened, manner.show)
+    if images is not None and not manner.show:
+        columns = tuple(name for name in columns if _goes_with_a_picture(opened, name, images))
+    views = Views(opened, columns, images)
+    names = opened.prepared.kept.preparation.number_columns
+    plot = Plot(opened.prepared.X, names, views)
+    return Desk(opened, Board(opened.session), views, plot, images, people, manner.lease_seconds)
+
+
+def _goes_with_a_picture(opened: Opened, column: str, images: Images) -> bool:
+    """Words do; the picture says more than the numbers that stand for it."""
+    return column != images.column and len(opened.table.column(column).numbers.odd) > 0
+
+
+def _server(desk: Desk, place: Place, session: Path) -> uvicorn.Server:
+    hosts = Hosts.of(place.host, place.allow_hosts)
+    app = build_app(desk, hosts, f"samecluster-{place_of(session)}", secure=place.is_secure)
+    config = uvicorn.Config(
+        app,
+        http="h11",
+        ws="none",
+        lifespan="off",
+        log_level="warning",
+        access_log=False,  # links would be in it
+        server_header=False,
+        proxy_headers=False,
+        h11_max_incomplete_event_size=LARGEST_HEAD,
+        timeout_graceful_shutdown=_GRACE,
+        ssl_certfile=place.tls_cert,
+        ssl_keyfile=place.tls_key,
+    )
+    try:
+        config.load()
+    except (ssl.SSLError, OSError) as error:
+        raise InvalidInputError(f"--tls-cert and --tls-key cannot be used: {error}") from None
+    return _Server(config, desk.board)
+
+
+class _Server(uvicorn.Server):
+    """Lets those who watch go when it is told to stop: they would wait for ever."""
+
+    def __init__(self, config: uvicorn.Config, board: Board) -> None:
+        super().__init__(config)
+        self._board = board
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        self._board.stop()
+        super().handle_exit(sig, frame)
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    try:
+        family, kind, protocol, _, where = socket.getaddrinfo(
+            host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+        listening = socket.socket(family, kind, protocol)
+    except OSError as error:
+        raise InvalidInputError(f"--host {host} is no address of this machine: {error}") from None
+    if sys.platform != "win32":
+        # A server that was killed a moment ago does not keep the port; on Windows this would let
+        # two servers share it.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listening.bind(where)
+        listening.listen(128)
+    except OSError as error:
+        listening.close()
+        raise InvalidInputError(
+            f"cannot listen on {host} port {port} ({error.strerror}); choose another with --port"
+        ) from None
+    return listening

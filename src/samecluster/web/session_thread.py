@@ -1,0 +1,169 @@
+"""A session that many may use at once: calls wait in line for the one thread that has it.
+
+While nobody waits, the thread works out what comes next, and publishes a summary that others read
+without waiting. Whatever is thought about, an answer that was called in is committed before its
+future is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import itertools
+import logging
+import queue
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from samecluster.errors import StoreError
+from samecluster.sessions.session import Session
+from samecluster.web.snapshot import Summary
+
+__all__ = ["Board", "Urgency"]
+
+T = TypeVar("T")
+
+_OVERDUE = 1.0
+"""Seconds after which a summary is made although calls are waiting; more if it takes long."""
+_SHARE = 10
+"""Of so many seconds one goes into summaries while calls are waiting."""
+_PATIENCE = 5.0
+"""Seconds that closing waits for a thought to end; answers are safe either way."""
+
+log = logging.getLogger("samecluster.web")
+
+
+class Urgency(enum.IntEnum):
+    """Who comes first in the line."""
+
+    ANSWER = 0
+    ASK = 1
+    LOOK = 2
+    LAST = 3
+
+
+@dataclass(order=True)
+class _Call:
+    urgency: Urgency
+    number: int
+    work: Callable[[Session], Any] | None = field(compare=False)
+    done: Future[Any] = field(compare=False, default_factory=Future)
+
+
+class Board:
+    """The session, the line before it, and those who watch.
+
+    Made in the thread that opened the session; from then on only the board's own thread uses it.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+        self._line: queue.PriorityQueue[_Call] = queue.PriorityQueue()
+        self._numbers = itertools.count()
+        self._watchers: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
+        self._watching = threading.Lock()
+        self._tried = self._version = -1
+        self._due_at = 0.0
+        self.closing = False
+        self.summary = Summary.blank(session)
+        self._thread = threading.Thread(target=self._work, name="session", daemon=True)
+        self._thread.start()
+
+    async def call(self, work: Callable[[Session], T], urgency: Urgency = Urgency.LOOK) -> T:
+        """Have the thread do something with the session."""
+        return await asyncio.wrap_future(self._put(work, urgency))
+
+    async def call_and_see(self, work: Callable[[Session], T]) -> T:
+        """The same, and a new summary before it is done: for changes that are rare."""
+
+        def both(session: Session) -> T:
+            result = work(session)
+            self._publish()
+            return result
+
+        return await self.call(both)
+
+    def watch(self) -> asyncio.Event:
+        """An event that is set at every new summary, and when the board closes."""
+        watcher = asyncio.Event()
+        with self._watching:
+            self._watchers[watcher] = asyncio.get_running_loop()
+        return watcher
+
+    def unwatch(self, watcher: asyncio.Event) -> None:
+        with self._watching:
+            self._watchers.pop(watcher, None)
+
+    def stop(self) -> None:
+        """Take no more calls and let those who watch go."""
+        self.closing = True
+        self._wake()
+
+    def close(self) -> bool:
+        """Do what is in line, then close the session; False if it was still busy thinking."""
+        self.stop()
+        self._line.put(_Call(Urgency.LAST, next(self._numbers), None))
+        self._thread.join(_PATIENCE)
+        return not self._thread.is_alive()
+
+    def _put(self, work: Callable[[Session], T], urgency: Urgency) -> Future[T]:
+        if self.closing:
+            raise StoreError("the server is being stopped; send it again when it is back")
+        call = _Call(urgency, next(self._numbers), work)
+        self._line.put(call)
+        return call.done
+
+    def _work(self) -> None:
+        while True:
+            try:
+                call = self._line.get(block=not self._is_behind())
+            except queue.Empty:
+                self._catch_up()
+                continue
+            if call.work is None:
+                self._session.close()
+                return
+            self._do(call)
+            if self._is_behind() and time.monotonic() > self._due_at:
+                self._catch_up()
+
+    def _do(self, call: _Call) -> None:
+        if call.work is None or not call.done.set_running_or_notify_cancel():
+            return
+        try:
+            call.done.set_result(call.work(self._session))
+        except BaseException as error:
+            call.done.set_exception(error)
+
+    def _is_behind(self) -> bool:
+        return self._tried != self._session.state.n_events
+
+    def _catch_up(self) -> None:
+        """Think, and tell what is known now; in between somebody may have come."""
+        try:
+            self._session.prepare()
+            if self._line.empty() or time.monotonic() > self._due_at:
+                self._publish()
+        except Exception:
+            # Whoever asks next hears of it; nobody waits for this.
+            log.exception("the next questions could not be worked out")
+            self._tried = self._session.state.n_events
+
+    def _publish(self) -> None:
+        self._version += 1
+        start = time.monotonic()
+        self.summary = Summary.of(self._session, self._version)
+        self._tried = self.summary.sequence
+        end = time.monotonic()
+        self._due_at = end + max(_OVERDUE, _SHARE * (end - start))
+        self._wake()
+
+    def _wake(self) -> None:
+        with self._watching:
+            for watcher, loop in self._watchers.items():
+                if not loop.is_closed():
+                    loop.call_soon_threadsafe(watcher.set)

@@ -1,0 +1,105 @@
+"""What is known of a session at one moment, for all who look: made once, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from samecluster.recovery.audit.audit import AuditReport
+from samecluster.recovery.result.result import How, Recovery
+from samecluster.sessions.progress import Progress
+from samecluster.sessions.session import Session
+from samecluster.workspace.status import how_counts, questions_left
+
+__all__ = ["MOST_GROUPS", "Summary", "how_counts_of"]
+
+MOST_GROUPS = 12
+"""More groups than this are too many to choose from at a glance."""
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """A moment of a session.
+
+    Attributes
+    ----------
+    version : counts the summaries of this server
+    sequence : the last event that is in it
+    recovery : labels with public numbers; None until the first questions were worked out
+    anchors, names : of each cluster, by number
+    progress : as JSON
+    parameters : of the session
+    """
+
+    version: int
+    sequence: int
+    recovery: Recovery | None
+    anchors: Mapping[int, str]
+    names: Mapping[int, str]
+    progress: Mapping[str, Any]
+    parameters: Mapping[str, Any]
+
+    @classmethod
+    def blank(cls, session: Session) -> Summary:
+        """Before anything was worked out, which takes seconds for large data."""
+        n = len(session.state.items.keys)
+        nothing = Progress(n, 0, session.state.n_questions, {How.UNASSIGNED: n}, 0, "")
+        told = _progress(nothing, 0, (), None)
+        return cls(-1, 0, None, {}, {}, told, dict(session.state.parameters))
+
+    @classmethod
+    def of(cls, session: Session, version: int) -> Summary:
+        state, recovery, progress = session.state, session.snapshot(), session.progress()
+        left = questions_left(session)
+        return cls(
+            version,
+            state.n_events,
+            recovery,
+            session.anchors(),
+            session.names(),
+            _progress(progress, state.n_events, recovery.assumptions, left),
+            dict(state.parameters),
+        )
+
+    @property
+    def may_choose(self) -> bool:
+        """Whether one of the groups can be chosen at a glance."""
+        return 2 <= len(self.anchors) <= MOST_GROUPS
+
+    def label(self, row: int) -> int:
+        return -1 if self.recovery is None else int(self.recovery.labels[row])
+
+    def group(self, number: int) -> dict[str, Any] | None:
+        """A group by its number, as JSON."""
+        return None if number < 0 else {"number": number, "name": self.names.get(number)}
+
+
+def how_counts_of(recovery: Recovery, number: int) -> dict[str, int]:
+    """The members of one cluster by how they are known."""
+    counted = np.bincount(recovery.how_codes[recovery.labels == number], minlength=len(How))
+    return how_counts(dict(zip(How, counted.tolist(), strict=True)))
+
+
+def _progress(
+    progress: Progress, sequence: int, assumptions: tuple[str, ...], left: Any
+) -> dict[str, Any]:
+    return {
+        "sequence": sequence,
+        "n_items": progress.n_items,
+        "n_clusters": progress.n_clusters,
+        "n_questions": progress.n_questions,
+        "by_how": how_counts(progress.by_how),
+        "left": None if left is None else {"low": left.low, "high": left.high},
+        "audit": _audit(progress.audit),
+        "assumptions": list(assumptions),
+        "ended": progress.ended,
+        "n_trouble": progress.n_trouble,
+        "line": str(progress),
+    }
+
+
+def _audit(audit: AuditReport | None) -> dict[str, Any] | None:
+    return None if audit is None else {"text": str(audit), "met": audit.met}

@@ -1,0 +1,175 @@
+"""All rows of data in blocks, labelled by what a session knows of the sample that it asks about."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from samecluster._typing import Array
+from samecluster.errors import InvalidInputError
+from samecluster.large.follow import Following, Open, Sample
+from samecluster.large.other_rows import UNDECIDED, OtherRows, Progress
+from samecluster.large.result import label_store
+from samecluster.recovery.certify.plan import Certify
+from samecluster.recovery.result.result import How
+from samecluster.tables.writing import FORMATS
+from samecluster.workspace.data import Whole
+from samecluster.workspace.open import Opened, export_command
+from samecluster.workspace.sample import joined
+
+__all__ = [
+    "Swept",
+    "check_folder",
+    "is_proving",
+    "row_counts",
+    "sample_line",
+    "swept",
+    "taken_in",
+    "write_all",
+]
+
+_AT_ONCE = 1 << 20
+
+
+@dataclass(frozen=True, eq=False)
+class Swept:
+    """What sweeps of all rows found.
+
+    ``by_how`` counts all rows by how their label is known. Rows in ``to_ask`` need questions.
+    """
+
+    n: int
+    by_how: dict[How, int]
+    to_ask: Open | None
+
+
+def sample_line(opened: Opened, session: str | None = None) -> str | None:
+    """That the items are a sample, and which command labels all rows; None if they are not.
+
+    ``session`` is what to call the session file if not by its path.
+    """
+    whole = opened.whole
+    if whole is None:
+        return None
+    path, data = (opened.path, whole.data) if session is None else (Path(session), whole.name)
+    return (
+        f"The items are a sample: {len(whole.rows):,} of the {whole.survey.n:,} rows of "
+        f"{whole.name}. To label all rows: {export_command(path, data, 'FOLDER')}"
+    )
+
+
+def row_counts(found: Swept) -> str:
+    """All rows by how they are known, for people."""
+    ways = ", ".join(
+        f"{found.by_how[how]:,} {how.name.lower()}" for how in reversed(How) if found.by_how[how]
+    )
+    return f"All {found.n:,} rows: {ways}."
+
+
+def is_proving(opened: Opened) -> bool:
+    """Whether labels of other rows would be proven: the margin is declared, and stands."""
+    session = opened.session
+    declared = session.state.parameters.get("margin", "auto") != "auto"
+    return declared and _rests_on_margin(opened)
+
+
+def swept(opened: Opened, on_progress: Callable[[Progress], None]) -> Swept:
+    """Look at all rows, and keep nothing but counts and the rows that need questions."""
+    names = np.full(_whole(opened).survey.n, UNDECIDED, np.int16)
+    following, to_ask = _followed(opened, names, on_progress)
+    counted = Counter[int]()
+    for _, __, how in _results(following, len(names)):
+        counted.update(dict(enumerate(np.bincount(how, minlength=len(How)).tolist())))
+    return _found(counted, len(names), to_ask)
+
+
+def write_all(opened: Opened, out: Path, on_progress: Callable[[Progress], None]) -> Swept:
+    """Write labels.npy and how.npy of all rows into a folder that appears when it is complete."""
+    n = _whole(opened).survey.n
+    counted = Counter[int]()
+    with label_store(n, out) as store:
+        following, to_ask = _followed(opened, store.names, on_progress)
+        for begin, labels, how in _results(following, n):
+            end = begin + len(labels)
+            store.labels[begin:end], store.how[begin:end] = labels, how
+            counted.update(dict(enumerate(np.bincount(how, minlength=len(How)).tolist())))
+    return _found(counted, n, to_ask)
+
+
+def check_folder(out: str) -> Path:
+    """The folder to write to; InvalidInputError if a file was named."""
+    if out == "-" or Path(out).suffix.lower() in FORMATS:
+        raise InvalidInputError(
+            f"-o must name a folder, as the data is in blocks: labels.npy and how.npy of all rows "
+            f"go there; got {out}"
+        )
+    return Path(out)
+
+
+def taken_in(opened: Opened, to_ask: Open, who: str | None) -> Opened:
+    """The session with more rows as items."""
+    prepared = joined(opened.prepared, to_ask.rows, to_ask.points)
+    opened.session.update(prepared.keys, prepared.X, preparation=prepared.kept.to_json(), who=who)
+    return replace(opened, prepared=prepared)
+
+
+def _followed(
+    opened: Opened, names: npt.NDArray[np.int16], on_progress: Callable[[Progress], None]
+) -> tuple[Following, Open | None]:
+    whole, sample = _whole(opened), _sample(opened)
+    threads = os.cpu_count() or 1
+    draws = np.random.default_rng(len(whole.rows))
+    rest = OtherRows(whole.points, whole.rows, names, threads, draws, on_progress=on_progress)
+    following = Following(Certify(), sample, rest)
+    if not is_proving(opened):
+        # While questions are left, what the sample has no label for is not guessed for the rest.
+        following.infer(predict=bool(opened.session.progress().ended))
+        return following, None
+    to_ask = following.prove()
+    budget = opened.session.state.parameters.get("max_questions")
+    if budget is not None and opened.session.state.n_questions >= budget:
+        following.predict(to_ask)
+        return following, None
+    return following, to_ask
+
+
+def _sample(opened: Opened) -> Sample:
+    session, whole = opened.session, _whole(opened)
+    known, row_of = session.snapshot(), session.state.items.row_of
+    excepted = (row_of.get(key) for key in session.state.exceptions)
+    return Sample(
+        opened.prepared.X,
+        whole.survey,
+        known.answers,
+        known.labels,
+        known.how_codes,
+        known.margin if _rests_on_margin(opened) else None,
+        frozenset({*known.exceptions, *(row for row in excepted if row is not None)}),
+    )
+
+
+def _rests_on_margin(opened: Opened) -> bool:
+    """Not if answers refute the margin: until somebody has decided, nothing follows from it."""
+    session = opened.session
+    refuted = any(one.kind == "refutation" for one in session.trouble)
+    return session.snapshot().method == "certify" and not refuted
+
+
+def _whole(opened: Opened) -> Whole:
+    assert opened.whole is not None, "the session must be about data in blocks"
+    return opened.whole
+
+
+def _results(following: Following, n: int) -> Iterator[tuple[int, Array, Array]]:
+    for begin in range(0, n, _AT_ONCE):
+        yield begin, *following.result(begin, min(begin + _AT_ONCE, n))
+
+
+def _found(counted: Counter[int], n: int, to_ask: Open | None) -> Swept:
+    return Swept(n, {how: counted[how] for how in How}, to_ask)

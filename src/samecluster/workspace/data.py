@@ -1,0 +1,67 @@
+"""Data as a session takes it: a table, the features that were made of it, and keys of items."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.points.files import FilePoints
+from samecluster.points.survey import Survey
+from samecluster.sessions.session import Session
+from samecluster.sessions.storage.sqlite import SqliteStore
+from samecluster.tables import Table
+from samecluster.tables.features.inspect import Inspection, inspect_choice
+from samecluster.tables.features.select import Choice, choose
+from samecluster.workspace.known_answers import labels_as_hints
+from samecluster.workspace.stored_preparation import Kept
+
+__all__ = ["Prepared", "Whole"]
+
+
+@dataclass(frozen=True, eq=False)
+class Whole:
+    """Data in blocks: where it is, what it looks like, and which rows are items."""
+
+    data: str
+    points: FilePoints
+    survey: Survey
+    rows: IntArray
+
+    @property
+    def name(self) -> str:
+        return Path(self.data).name
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """Data as a session takes it.
+
+    ``rows`` are the rows of the table that are items: the item in row i of X is row rows[i] of the
+    table. With ``whole`` the table is a sample of data in blocks.
+    """
+
+    table: Table
+    notes: tuple[str, ...]
+    kept: Kept
+    rows: IntArray
+    X: FloatArray
+    keys: list[str]
+    contents: list[str] | None
+    choice: Choice | None = None
+    whole: Whole | None = None
+
+    def session(self, store: SqliteStore, **how: Any) -> Session:
+        """The session in a store, with this data; ``how`` goes to `Session.open`."""
+        return Session.open(
+            store, self.keys, self.X, contents=self.contents, hints=self.hints(), **how
+        )
+
+    def inspection(self) -> Inspection:
+        """How the data is read and used, to be shown before the first question."""
+        return inspect_choice(self.choice or choose(self.table, self.kept.wanted))
+
+    def hints(self) -> list[str | None] | None:
+        """The labels that only guide the questions, as the data has them now."""
+        return labels_as_hints(self.table, self.rows, self.kept.hint_column)

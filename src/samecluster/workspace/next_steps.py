@@ -1,0 +1,83 @@
+"""What can be done when a session has nothing left to ask, and what each choice costs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from samecluster.recovery.audit.audit import Audit
+from samecluster.recovery.result.result import How, Recovery
+
+__all__ = ["Choice", "choices", "expected_wrong"]
+
+_ERRORS = (("5", 0.05), ("1", 0.01))
+_CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A key, what it does and costs in words, and the parameters that change; None to stop."""
+
+    key: str
+    text: str
+    parameters: Mapping[str, Any] | None
+
+
+def choices(recovery: Recovery, budget: int | None) -> list[Choice]:
+    """To stop, to go on beyond a budget, to audit for a guarantee, or to rest on less."""
+    found = [Choice("s", f"stop here: {expected_wrong(recovery)}", None)]
+    if budget is not None and recovery.n_questions >= budget:
+        found.append(Choice("g", "go on without a limit on questions", {"max_questions": None}))
+    if recovery.audit is None:
+        found += _audits(recovery, budget)
+    if recovery.margin is not None and np.any(recovery.how_codes < How.ASKED):
+        lower = float(f"{recovery.margin / 2:.3g}")
+        text = f"assume a margin of {lower:g} only: more questions, labels that rest on less"
+        found.append(Choice("m", text, {"margin": lower, **_without(budget)}))
+    return found
+
+
+def expected_wrong(recovery: Recovery) -> str:
+    """The share of labels that is expected to be wrong, as far as there is a number for it."""
+    n = {how: recovery.count(how) for how in How}
+    if n[How.ASKED] == len(recovery.labels):
+        return "every label was asked about"
+    told = []
+    if n[How.PROVEN]:
+        told.append("proven labels are right if the margin is")
+    if n[How.INFERRED]:
+        told.append(f"nothing is known of the error of {n[How.INFERRED]:,} inferred labels")
+    if n[How.PREDICTED] and recovery.probability is not None:
+        predicted = recovery.how_codes == How.PREDICTED
+        wrong = float(np.mean(1.0 - recovery.probability[predicted]))
+        told.append(f"expected error {100 * wrong:.2g} % of {n[How.PREDICTED]:,} predicted labels")
+    if n[How.UNASSIGNED]:
+        told.append(f"{n[How.UNASSIGNED]:,} items have no label")
+    return "; ".join(told)
+
+
+def _audits(recovery: Recovery, budget: int | None) -> Iterator[Choice]:
+    items = np.flatnonzero((recovery.labels >= 0) & (recovery.how_codes != How.ASKED))
+    if not len(items):
+        return
+    for key, error in _ERRORS:
+        audit = Audit(
+            items,
+            recovery.labels[items],
+            error=error,
+            confidence=1 - 0.8 * (1 - _CONFIDENCE),
+            rng=np.random.default_rng(0),
+            pairs=True,
+        )
+        more = audit.n_more()
+        price = f"about {more:,} more questions" if more else f"{len(items):,} more questions"
+        text = f"audit: {price} to show that at most {error:.0%} are wrong, if none is"
+        yield Choice(key, text, {"audit": [error, _CONFIDENCE], **_without(budget)})
+
+
+def _without(budget: int | None) -> dict[str, Any]:
+    """A budget that is spent would allow none of the questions that were just agreed to."""
+    return {} if budget is None else {"max_questions": None}

@@ -1,0 +1,300 @@
+"""From data and options to an open session.
+
+A session fits its preparation once and keeps it, with the columns that items are known by; whoever
+opens it again gets the same features from the same cells, or an error that says what has changed.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from samecluster.errors import DataMismatchError, InvalidInputError, SessionNotFoundError
+from samecluster.sessions.session import Session
+from samecluster.sessions.state.items import Changes, Items
+from samecluster.sessions.state.state import State
+from samecluster.sessions.storage.sqlite import SqliteStore
+from samecluster.tables import Preparation, Table, Wanted, item_keys
+from samecluster.tables.features.select import choose
+from samecluster.tables.reading.load import Loaded
+from samecluster.workspace.data import Prepared, Whole
+from samecluster.workspace.known_answers import import_known
+from samecluster.workspace.request import Request
+from samecluster.workspace.sample import newly_sampled, sampled_again
+from samecluster.workspace.stored_preparation import Kept
+
+__all__ = [
+    "Opened",
+    "data_beside",
+    "export_command",
+    "open_session",
+    "reopen",
+    "session_path",
+]
+
+SUFFIX = ".samecluster"
+
+
+@dataclass(frozen=True, eq=False)
+class Opened:
+    """A session with its data; close it, or use it in a ``with`` statement."""
+
+    session: Session
+    prepared: Prepared
+    path: Path
+    is_new: bool
+
+    @property
+    def table(self) -> Table:
+        return self.prepared.table
+
+    @property
+    def wanted(self) -> Wanted:
+        return self.prepared.kept.wanted
+
+    @property
+    def whole(self) -> Whole | None:
+        """The data that the items are a sample of, if they are one."""
+        return self.prepared.whole
+
+    def table_row(self, row: int) -> int:
+        """The row of the table that has the item in this row of the session."""
+        return int(self.prepared.rows[row])
+
+    def __enter__(self) -> Opened:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.session.close()
+
+
+def session_path(request: Request) -> Path:
+    """Where the session is: as told, or beside the data."""
+    if request.session is not None:
+        return request.session
+    if request.data == "-":
+        raise InvalidInputError(
+            "data from standard input needs a place for answers: --session FILE"
+        )
+    data = Path(request.data)
+    return data.with_name(data.name + SUFFIX)
+
+
+def data_beside(session: Path) -> str:
+    """The data of a session file: what its name says, in the same folder."""
+    data = session.with_suffix("") if session.suffix == SUFFIX else None
+    if data is None or not data.exists():
+        raise InvalidInputError(
+            f"{session} does not say by its name where its data is; add --data FILE"
+        )
+    return str(data)
+
+
+def export_command(session: Path, data: str, out: str) -> str:
+    """The command that writes the results of a session, as somebody could type it."""
+    beside = session.suffix == SUFFIX and session.with_suffix("") == Path(data)
+    named = [] if beside else ["--data", data]
+    return shlex.join(["samecluster", "export", str(session), *named, "-o", out])
+
+
+def open_session(request: Request) -> Opened:
+    """Begin a session, or go on with it.
+
+    What is declared anew (margin, clusters, audit, budget) is noted, and known labels and pairs
+    become imported answers. Other features are refused, and so is other data. A session that cannot
+    be begun leaves no file.
+    """
+    path = session_path(request)
+    if path.exists():
+        with _store(path) as store:
+            preparation = _kept_in(store)
+            if preparation is not None:
+                return _go_on(store, preparation, request, path)
+            store.close()
+    prepared = _newly_prepared(request)
+    existed = path.exists()
+    try:
+        with _store(path, create=True) as store:
+            return _begin(store, prepared, request, path)
+    except BaseException:
+        if not existed:
+            for name in (path.name, f"{path.name}-lock"):
+                path.with_name(name).unlink(missing_ok=True)
+        raise
+
+
+def reopen(
+    path: Path, request: Request | None = None, *, read_only: bool = False, update: bool = False
+) -> Opened:
+    """Open a session that exists, with the data beside it unless the request names other data.
+
+    With ``read_only`` nothing can be written and nobody is kept from writing. With ``update`` other
+    rows are taken in.
+    """
+    if not path.exists():
+        raise SessionNotFoundError(
+            f"there is no session {path}; `samecluster label DATA` begins one"
+        )
+    request = request or Request(data=data_beside(path))
+    with _store(path, read_only=read_only) as store:
+        preparation = _kept_in(store)
+        if preparation is None:
+            raise SessionNotFoundError(
+                f"{path} holds no session yet; `samecluster label` begins one"
+            )
+        prepared = prepared_again(request, preparation)
+        session = _opened(store, prepared, request, update)
+    return Opened(session, prepared, path, is_new=False)
+
+
+def opened_changes(path: Path, request: Request) -> Changes:
+    """How the data differs from what the session is about; nothing is written."""
+    with _store(path, read_only=True) as store:
+        state = State(store.read())
+        store.close()
+    prepared = prepared_again(request, state.preparation)
+    return state.items.changes(Items.of(prepared.keys, prepared.X, prepared.contents))
+
+
+def prepared_again(request: Request, preparation: Mapping[str, Any]) -> Prepared:
+    """The data as a session takes it that has kept this preparation."""
+    kept = Kept.from_json(preparation)
+    kept.refuse_other_features(request)
+    if kept.drawn is not None:
+        return sampled_again(request, kept)
+    loaded = replace(request, **kept.reading_for(request)).load()
+    return _prepared(loaded, kept)
+
+
+def _kept_in(store: SqliteStore) -> Mapping[str, Any] | None:
+    """How the rows of a session were prepared; None if the store holds none."""
+    found: Mapping[str, Any] | None = None
+    for event in store.read():
+        found = event.body.get("preparation", found)
+        if found is not None and "drawn" not in found:
+            break  # only a sample grows
+    return found
+
+
+@contextmanager
+def _store(path: Path, *, create: bool = False, read_only: bool = False) -> Iterator[SqliteStore]:
+    """A store that is closed if the session is not opened after all."""
+    store = SqliteStore(path, create=create, read_only=read_only)
+    try:
+        yield store
+    except BaseException:
+        store.close()
+        raise
+
+
+def _begin(store: SqliteStore, prepared: Prepared, request: Request, path: Path) -> Opened:
+    session = Session.create(
+        store,
+        prepared.keys,
+        prepared.X,
+        preparation=prepared.kept.to_json(),
+        parameters=request.declared(),
+        contents=prepared.contents,
+        hints=prepared.hints(),
+        who=request.who,
+        seed=_seed(prepared) if request.seed is None else request.seed,
+    )
+    import_known(session, prepared.table, prepared.rows, request, prepared.kept.hint_column)
+    return Opened(session, prepared, path, is_new=True)
+
+
+def _go_on(
+    store: SqliteStore, preparation: Mapping[str, Any], request: Request, path: Path
+) -> Opened:
+    prepared = prepared_again(request, preparation)
+    session = _opened(store, prepared, request)
+    if request.seed not in (None, session.state.seed):
+        raise InvalidInputError(
+            f"--seed cannot change in a session that has begun (it is {session.state.seed}); leave "
+            "it out, or begin another with --session FILE"
+        )
+    before = session.state.parameters
+    changes = {
+        name: value
+        for name, value in request.declared().items()
+        if before.get(name, "auto" if name == "margin" else None) != value
+    }
+    if changes:
+        session.set_parameters(who=request.who, **changes)
+    import_known(session, prepared.table, prepared.rows, request, prepared.kept.hint_column)
+    return Opened(session, prepared, path, is_new=False)
+
+
+def _opened(
+    store: SqliteStore, prepared: Prepared, request: Request, update: bool = False
+) -> Session:
+    try:
+        return prepared.session(store, update=update, who=request.who)
+    except DataMismatchError as error:
+        command = f"samecluster update {store.path.name} {request.data}"
+        told = str(error).partition("; to go on")[0]
+        raise DataMismatchError(f"{told}; to go on with these rows: {command}") from None
+
+
+def _seed(prepared: Prepared) -> int:
+    """From the data, so that the same file asks the same questions on every machine."""
+    if prepared.contents is None:
+        return 0
+    digest = hashlib.blake2b("\n".join(prepared.contents).encode(), digest_size=4).digest()
+    return int.from_bytes(digest, "big") >> 1
+
+
+def _newly_prepared(request: Request) -> Prepared:
+    if request.in_blocks:
+        return newly_sampled(request)
+    loaded = request.load()
+    names = loaded.table.names
+    wanted = request.wanted(names)
+    choice = choose(loaded.table, wanted)
+    kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
+    kept = Kept(
+        Preparation.of_choice(choice),
+        wanted,
+        tuple(name for name in names if name not in kept_back),
+        Kept.reading_of(request),
+        request.checked_labels_as() or "known",
+    )
+    return replace(_prepared(loaded, kept), choice=choice)
+
+
+def _prepared(loaded: Loaded, kept: Kept) -> Prepared:
+    table = loaded.table
+    rows = kept.preparation.kept(table)
+    X = kept.preparation.apply(table)
+    ignoring = [name for name in table.names if name not in kept.columns]
+    by_content = item_keys(table, ignoring=ignoring)
+    id_column = kept.wanted.id_column
+    keys = by_content if id_column is None else item_keys(table, id_column)
+    contents = _with_vectors([key.partition("#")[0] for key in by_content], table)
+    chosen = rows.tolist()
+    return Prepared(
+        table,
+        loaded.notes,
+        kept,
+        rows,
+        X,
+        [keys[row] for row in chosen],
+        [contents[row] for row in chosen],
+    )
+
+
+def _with_vectors(contents: list[str], table: Table) -> list[str]:
+    """Vectors count as content; pixels do not, as the bytes of their image do already."""
+    vectors = table.blocks.get("vectors")
+    if vectors is None:
+        return contents
+    rows = np.ascontiguousarray(vectors, dtype="<f8")
+    digests = (hashlib.blake2b(row.tobytes(), digest_size=8).hexdigest() for row in rows)
+    return [f"{content}|{found}" for content, found in zip(contents, digests, strict=True)]

@@ -1,0 +1,51 @@
+"""Two items side by side, as the person who is asked sees them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from samecluster.errors import InvalidInputError
+from samecluster.tables.display import ShownCell, columns_to_show, shown
+from samecluster.workspace.open import Opened
+
+__all__ = ["ComparedCells", "checked_columns", "compared"]
+
+_FAR_APART = 25.0  # percent of the items lie between the two
+
+
+@dataclass(frozen=True)
+class ComparedCells:
+    """A column of both items, and whether they differ much in it."""
+
+    left: ShownCell
+    right: ShownCell
+    differs: bool
+
+
+def checked_columns(opened: Opened, chosen: Sequence[str]) -> tuple[str, ...]:
+    """The columns to show: those that were named, or a choice of all."""
+    if not chosen:
+        return columns_to_show(opened.table, opened.wanted)
+    kept_back = {opened.wanted.truth: "the truth", opened.wanted.labels: "the labels"}
+    for name in chosen:
+        opened.table.column(name)
+        if name in kept_back:
+            raise InvalidInputError(f"--show: column {name!r} is {kept_back[name]}, not to be seen")
+    return tuple(chosen)
+
+
+def compared(opened: Opened, rows: tuple[int, int], columns: Sequence[str]) -> list[ComparedCells]:
+    """Both items of a question, a column of the table each; ids always differ, and say nothing."""
+    one, two = (shown(opened.table, opened.table_row(row), columns) for row in rows)
+    return [
+        ComparedCells(left, right, _differ(left, right) and left.column != opened.wanted.id_column)
+        for left, right in zip(one, two, strict=True)
+    ]
+
+
+def _differ(left: ShownCell, right: ShownCell) -> bool:
+    """Texts that are not the same; numbers that are far apart among all."""
+    if left.percentile is None or right.percentile is None:
+        return left.text != right.text
+    return abs(left.percentile - right.percentile) >= _FAR_APART

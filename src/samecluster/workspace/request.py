@@ -1,0 +1,186 @@
+"""What a user asks for when a session begins or goes on: options, not yet checked,
+and the parameters (margin, number of clusters, audit, budget) that follow from them.
+
+Nothing heavy is imported before it is needed, as help texts are made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from samecluster.errors import InvalidInputError
+
+if TYPE_CHECKING:
+    from samecluster.tables import Asked, Wanted
+    from samecluster.tables.reading.load import Loaded
+
+__all__ = ["Request", "declared_parameters", "listed"]
+
+
+_OPTIONS = {"id_column": "id", "separator": "sep", "missing": "na"}
+_SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
+
+
+@dataclass(frozen=True)
+class Request:
+    """The data, how to read it, what of it to use, what is known, and what is declared.
+
+    None, or nothing, where the user has not said: a session that exists then keeps what it has.
+    """
+
+    data: str
+    session: Path | None = None
+    who: str | None = None
+    id_column: str | None = None
+    features: list[str] | None = None
+    ignore: list[str] | None = None
+    categories: list[str] | None = None
+    text: list[str] | None = None
+    vectors: Path | None = None
+    order: str | None = None
+    image_size: int | None = None
+    scale: bool | None = None
+    reduce: int | None = None
+    drop_missing: bool = False
+    labels: str | None = None
+    labels_as: str | None = None
+    pairs: Path | None = None
+    truth: str | None = None
+    margin: str | None = None
+    clusters: str | None = None
+    audit: str | None = None
+    max_questions: str | None = None
+    seed: int | None = None
+    separator: str | None = None
+    decimal: str | None = None
+    encoding: str | None = None
+    missing: list[str] | None = None
+    header: bool | None = None
+    in_blocks: bool = False
+
+    def asked(self) -> Asked:
+        """How the data is written, as far as the user says so."""
+        from samecluster.tables import Asked
+
+        separator = None if self.separator is None else _SEPARATORS.get(self.separator)
+        return Asked(
+            separator or self.separator,
+            self.decimal,
+            self.encoding,
+            tuple(self.missing) if self.missing else None,
+            self.header,
+        )
+
+    def load(self) -> Loaded:
+        """Read the data."""
+        from samecluster.tables.reading.load import load_data
+
+        size = {} if self.image_size is None else {"image_size": self.image_size}
+        return load_data(
+            self.data,
+            self.asked(),
+            id_column=self.id_column,
+            vectors=self.vectors,
+            order=self.order,
+            **size,
+        )
+
+    def wanted(self, names: tuple[str, ...]) -> Wanted:
+        """What is to be done with the columns ``names`` of a table."""
+        from samecluster.tables import Wanted
+
+        return Wanted(
+            features=listed(self.features, names) if self.features else None,
+            ignore=listed(self.ignore, names),
+            id_column=self.id_column,
+            truth=self.truth,
+            labels=self.labels,
+            categories=listed(self.categories, names),
+            texts=listed(self.text, names),
+            scale=self.scale is not False,
+            reduce=self.reduce,
+            drop_missing=self.drop_missing,
+        )
+
+    def checked_labels_as(self) -> str | None:
+        """What the column of labels is for, if the user says so."""
+        if self.labels_as not in (None, "known", "hint"):
+            raise InvalidInputError(
+                f"--labels-as must be 'known' or 'hint', got {self.labels_as!r}"
+            )
+        if self.labels_as is not None and self.labels is None:
+            raise InvalidInputError("--labels-as needs the column of the labels: --labels COLUMN")
+        return self.labels_as
+
+    def refuse_all_but(self, usable: Collection[str], with_what: str) -> None:
+        """InvalidInputError that names the first option given that is not among the usable."""
+        for field in fields(self):
+            if field.name not in usable and getattr(self, field.name) != field.default:
+                option = _OPTIONS.get(field.name, field.name.replace("_", "-"))
+                raise InvalidInputError(f"--{option} does not go with {with_what}; leave it out")
+
+    def declared(self) -> dict[str, Any]:
+        """The parameters of a session that were given."""
+        return declared_parameters(self.margin, self.clusters, self.audit, self.max_questions)
+
+
+def listed(given: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
+    """Column names, separated by commas unless the comma belongs to a name."""
+    found: list[str] = []
+    for text in given or ():
+        found += [text] if text in names else [part.strip() for part in text.split(",")]
+    return tuple(found)
+
+
+_CONFIDENCE = 0.95
+
+
+def declared_parameters(
+    margin: str | None = None,
+    clusters: str | None = None,
+    audit: str | None = None,
+    max_questions: str | None = None,
+) -> dict[str, Any]:
+    """The parameters of a session that were given; those that were not are left out.
+
+    >>> declared_parameters(margin="0.5", clusters="unknown", audit="0.01")
+    {'margin': 0.5, 'n_clusters': None, 'audit': [0.01, 0.95]}
+    """
+    found: dict[str, Any] = {}
+    if margin is not None:
+        known = {"auto": "auto"}
+        found["margin"] = _read("--margin", margin, known, float, "a number above 0, or auto")
+    if clusters is not None:
+        known_count = {"unknown": None, "auto": None}
+        allowed = "a whole number, or unknown"
+        found["n_clusters"] = _read("--clusters", clusters, known_count, int, allowed)
+    if audit is not None:
+        allowed = "an error and a confidence such as 0.01,0.95, or none"
+        found["audit"] = _read("--audit", audit, {"none": None}, _error_and_confidence, allowed)
+    if max_questions is not None:
+        allowed = "a whole number, or none"
+        found["max_questions"] = _read(
+            "--max-questions", max_questions, {"none": None}, int, allowed
+        )
+    return found
+
+
+def _read(
+    option: str, text: str, words: dict[str, Any], read: Callable[[str], Any], allowed: str
+) -> Any:
+    if text.strip().lower() in words:
+        return words[text.strip().lower()]
+    try:
+        return read(text)
+    except ValueError:
+        raise InvalidInputError(f"{option} must be {allowed}, got {text!r}") from None
+
+
+def _error_and_confidence(text: str) -> list[float]:
+    error, *confidence = (float(part) for part in text.split(","))
+    if len(confidence) > 1:
+        raise ValueError(text)
+    return [error, *(confidence or [_CONFIDENCE])]

@@ -1,0 +1,104 @@
+"""Items that are a sample of data in blocks: the rows that are drawn, and those that join them."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.errors import DataMismatchError, InvalidInputError
+from samecluster.large.plan import sample_size
+from samecluster.large.sweep import PIECE
+from samecluster.points.files import FilePoints, open_points
+from samecluster.points.survey import surveyed
+from samecluster.tables import Preparation, Wanted
+from samecluster.tables.features.encoders import NumberBlock
+from samecluster.tables.reading.sample import SampledTable, columns_of_numbers, sampled_keys
+from samecluster.workspace.data import Prepared, Whole
+from samecluster.workspace.request import Request, listed
+from samecluster.workspace.stored_preparation import Drawn, Kept
+
+__all__ = ["joined", "newly_sampled", "sampled_again"]
+
+_USABLE = {
+    "data",
+    "session",
+    "who",
+    "id_column",
+    "features",
+    "scale",
+    "margin",
+    "clusters",
+    "audit",
+    "max_questions",
+    "seed",
+    "in_blocks",
+}
+
+
+def newly_sampled(request: Request) -> Prepared:
+    """Draw a sample of the data that a request names."""
+    request.refuse_all_but(_USABLE, "--in-blocks")
+    if request.scale:
+        raise InvalidInputError("--scale does not go with --in-blocks: numbers are as they are")
+    path, id_column = Path(request.data), request.id_column
+    numbers = columns_of_numbers(path, () if id_column is None else (id_column,))
+    named = listed(request.features, numbers or ()) if request.features else None
+    points = open_points(path, named or numbers)
+    if points.n < 2:
+        raise InvalidInputError(f"{path} has only 1 row; at least 2 are needed")
+    features = points.names if numbers is not None else tuple(f"x{at}" for at in points.names)
+    nothing, unit = np.zeros(len(features)), np.ones(len(features))
+    kept = Kept(
+        Preparation((NumberBlock(features, nothing, nothing, unit),), None, drop_missing=False),
+        Wanted(features=features, id_column=id_column, scale=False),
+        features if id_column is None else (*features, id_column),
+        Kept.reading_of(request),
+        drawn=Drawn(points.n, sample_size(points.n, points.d), request.seed or 0),
+    )
+    return _read(kept, points, request.data)
+
+
+def sampled_again(request: Request, kept: Kept) -> Prepared:
+    """The sample of a session that exists; DataMismatchError if the data has other rows now."""
+    request.refuse_all_but(_USABLE, "a session on data in blocks")
+    assert kept.drawn is not None
+    is_npy = columns_of_numbers(request.data, ()) is None
+    points = open_points(request.data, None if is_npy else kept.wanted.features)
+    if points.n != kept.drawn.n or points.d != len(kept.wanted.features or ()):
+        raise DataMismatchError(
+            f"the session is about a sample of {kept.drawn.n:,} rows with "
+            f"{len(kept.wanted.features or ())} features, and {request.data} has {points.n:,} with "
+            f"{points.d}; begin another with --session FILE, and take the answers along with "
+            "`samecluster import`"
+        )
+    return _read(kept, points, request.data)
+
+
+def joined(prepared: Prepared, rows: IntArray, points: FloatArray) -> Prepared:
+    """The same with more rows of the data, whose features are ``points`` (m, d)."""
+    kept, whole = prepared.kept, prepared.whole
+    assert kept.drawn is not None
+    assert whole is not None
+    drawn = replace(kept.drawn, added=(*kept.drawn.added, *rows.tolist()))
+    whole = replace(whole, rows=np.concatenate([whole.rows, rows]))
+    return _prepared(replace(kept, drawn=drawn), whole, np.concatenate([prepared.X, points]))
+
+
+def _read(kept: Kept, points: FilePoints, data: str) -> Prepared:
+    """One pass over the data."""
+    assert kept.drawn is not None
+    rows = kept.drawn.rows()
+    survey, X = surveyed(points, rows, PIECE, False, threads=os.cpu_count() or 1)
+    return _prepared(kept, Whole(data, points, survey, rows), X)
+
+
+def _prepared(kept: Kept, whole: Whole, X: FloatArray) -> Prepared:
+    source = f"{whole.name}, {len(X):,} of {whole.survey.n:,} rows"
+    table = SampledTable(source, whole.points, whole.rows, X)
+    n_added = 0 if kept.drawn is None else len(kept.drawn.added)
+    keys = sampled_keys(table, kept.wanted.id_column, len(X) - n_added)
+    return Prepared(table, (), kept, np.arange(len(X)), X, keys, None, whole=whole)

@@ -1,0 +1,120 @@
+"""What is known of a session, as plain values and in lines for people."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from samecluster.recovery.audit.audit import AuditReport
+from samecluster.recovery.forecast import Remaining, remaining_questions
+from samecluster.recovery.result.result import How
+from samecluster.sessions.session import Session
+from samecluster.workspace.all_rows import sample_line
+from samecluster.workspace.open import Opened
+
+__all__ = ["how_counts", "left_line", "questions_left", "session_facts", "status_lines"]
+
+_EARLY = 30  # questions, before which an interval so many times as high as low says nothing
+_VAGUE = 20
+
+
+def session_facts(opened: Opened) -> dict[str, Any]:
+    """Everything that there is to say, as plain values."""
+    session, known = opened.session, opened.session.snapshot()
+    progress, state = session.progress(), session.state
+    return {
+        "session": str(opened.path),
+        "items": progress.n_items,
+        "sample_of": None if opened.whole is None else opened.whole.survey.n,
+        "labelled": progress.n_labelled,
+        "questions": progress.n_questions,
+        "by_how": how_counts(progress.by_how),
+        "rests_on": list(known.assumptions),
+        "clusters": _clusters(session),
+        "parameters": {"margin": "auto", "n_clusters": None, **state.parameters},
+        "margin_in_use": known.margin,
+        "margin_search": None if known.search is None else str(known.search),
+        "audit": None if known.audit is None else _audit(known.audit),
+        "trouble": [
+            {"kind": one.kind, "text": one.text, "remedies": [r.text for r in one.remedies]}
+            for one in session.trouble
+        ],
+        "exceptions": sorted(state.exceptions),
+        "set_aside": len(state.set_aside()),
+        "people": [who for who in state.people if who is not None],
+        "ended": progress.ended,
+    }
+
+
+def status_lines(opened: Opened) -> Iterator[str]:
+    """The same for people."""
+    facts = session_facts(opened)
+    yield f"{opened.session.progress()}."
+    if line := sample_line(opened):
+        yield line
+    yield from (f"  {line}" for line in facts["rests_on"])
+    for one in facts["clusters"]:
+        named = f" {one['name']}" if one["name"] else ""
+        yield f"  cluster {one['number']}{named}: {one['items']:,} items, such as {one['anchor']}"
+    for one in facts["trouble"]:
+        yield f"Does not fit: {one['text']}"
+        yield from (f"  possible: {remedy}" for remedy in one["remedies"])
+    if facts["exceptions"]:
+        yield f"Exceptions: {', '.join(facts['exceptions'])}"
+    if facts["set_aside"]:
+        yield f"{facts['set_aside']:,} answers are set aside: they are about other rows."
+
+
+def how_counts(counted: Mapping[How, int]) -> dict[str, int]:
+    """Labels by how they are known, the surest first."""
+    return {how.name.lower(): int(counted.get(how, 0)) for how in reversed(How)}
+
+
+def questions_left(session: Session) -> Remaining | None:
+    """What is left to ask, an interval at 80 %; None if nothing is, or nothing can be said."""
+    if session.progress().ended:
+        return None
+    asked, declared = session.state.n_questions, session.state.parameters
+    budget, audit = declared.get("max_questions"), declared.get("audit")
+    return remaining_questions(
+        session.snapshot(),
+        asked,
+        most=None if budget is None else budget - asked,
+        audit=None if audit is None else tuple(audit),
+    )
+
+
+def left_line(session: Session) -> str:
+    """The same for people."""
+    left = questions_left(session)
+    if left is None:
+        return ""
+    if session.state.n_questions < _EARLY and left.high > _VAGUE * max(left.low, 1):
+        return "Left: too early to say."
+    return f"Left: {left} questions (80 % interval)."
+
+
+def _audit(audit: AuditReport) -> dict[str, Any]:
+    return {
+        "sentence": str(audit),
+        "wrong_at_most": audit.n_wrong_at_most,
+        "of": audit.n_labels,
+        "confidence": audit.confidence,
+        "checks": audit.n_audits,
+        "met": audit.met,
+    }
+
+
+def _clusters(session: Session) -> list[dict[str, Any]]:
+    labels, names = session.snapshot().labels, session.names()
+    return [
+        {
+            "number": number,
+            "name": names.get(number),
+            "anchor": anchor,
+            "items": int(np.count_nonzero(labels == number)),
+        }
+        for number, anchor in sorted(session.anchors().items())
+    ]

@@ -1,0 +1,181 @@
+"""What a session keeps of how its data was read and prepared, and what may not change later."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from samecluster._typing import IntArray
+from samecluster.errors import InvalidInputError, SchemaError
+from samecluster.recovery.certify.levels import first_rows
+from samecluster.tables import Preparation, Wanted
+from samecluster.workspace.request import Request, listed
+
+__all__ = ["Drawn", "Kept"]
+
+_READING = (
+    "separator",
+    "decimal",
+    "encoding",
+    "missing",
+    "header",
+    "order",
+    "image_size",
+)
+# The option, the field of a request, and the field of `Wanted` that say the same.
+_FEATURES = (
+    ("--features", "features", "features"),
+    ("--ignore", "ignore", "ignore"),
+    ("--categories", "categories", "categories"),
+    ("--text", "text", "texts"),
+    ("--id", "id_column", "id_column"),
+    ("--scale/--no-scale", "scale", "scale"),
+    ("--reduce", "reduce", "reduce"),
+    ("--drop-missing", "drop_missing", "drop_missing"),
+)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """Which rows of the data are items: ``size`` of ``n`` at random, and those added since."""
+
+    n: int
+    size: int
+    seed: int
+    added: tuple[int, ...] = ()
+
+    def rows(self) -> IntArray:
+        """Those that `samecluster.recover_large` would look at with this seed, then the added."""
+        # It takes this number from the seed's generator, as certify in memory does.
+        seed = int(np.random.default_rng(self.seed).integers(2**31))
+        drawn = first_rows(self.n, self.size, seed)
+        return np.concatenate([drawn, np.array(self.added, dtype=np.int64)])
+
+
+@dataclass(frozen=True, eq=False)
+class Kept:
+    """The preparation of a session, and what makes the same of the same file again.
+
+    ``columns`` are those that tell what an item is: all that were there when the session began but
+    for truth, labels and ignored ones. A column that is added later changes no item. With
+    ``labels_as`` "hint" the column of labels only guides the questions. With ``drawn`` the items
+    are a sample of data that is read in blocks.
+    """
+
+    preparation: Preparation
+    wanted: Wanted
+    columns: tuple[str, ...]
+    reading: Mapping[str, Any]
+    labels_as: str = "known"
+    drawn: Drawn | None = None
+
+    @staticmethod
+    def reading_of(request: Request) -> dict[str, Any]:
+        """How the user says that the data is written; of a path only the name."""
+        said = {name: getattr(request, name) for name in _READING}
+        vectors = None if request.vectors is None else request.vectors.name
+        return {**said, "vectors": vectors}
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "features": json.loads(self.preparation.to_json()),
+            "wanted": asdict(self.wanted),
+            "columns": list(self.columns),
+            "reading": dict(self.reading),
+            "labels_as": self.labels_as,
+            **({} if self.drawn is None else {"drawn": asdict(self.drawn)}),
+        }
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Kept:
+        if not {"features", "wanted", "columns", "reading"} <= stored.keys():
+            raise SchemaError(
+                "the session does not say how its data was prepared, as it was begun in Python; "
+                "open it there with Session.open"
+            )
+        known = {field.name for field in fields(Wanted)}
+        wanted: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in stored["wanted"].items()
+            if name in known
+        }
+        drawn = stored.get("drawn")
+        return cls(
+            Preparation.from_json(json.dumps(stored["features"])),
+            Wanted(**wanted),
+            tuple(stored["columns"]),
+            stored["reading"],
+            stored.get("labels_as", "known"),
+            None if drawn is None else Drawn(**{**drawn, "added": tuple(drawn["added"])}),
+        )
+
+    @property
+    def hint_column(self) -> str | None:
+        """The column whose labels only guide the questions."""
+        return self.wanted.labels if self.labels_as == "hint" else None
+
+    def reading_for(self, request: Request) -> dict[str, Any]:
+        """How to read the data now: as the user says, else as when the session began."""
+        said = {
+            name: self.reading.get(name)
+            if getattr(request, name) is None
+            else getattr(request, name)
+            for name in _READING
+        }
+        return {**said, "vectors": self._vectors(request), "id_column": self.wanted.id_column}
+
+    def refuse_other_features(self, request: Request) -> None:
+        """InvalidInputError that names the first option that would change what features are."""
+        if request.in_blocks and self.drawn is None:
+            raise _fixed("--in-blocks", "in blocks", "all in memory")
+        for option, name, kept in _FEATURES:
+            given, before = getattr(request, name), getattr(self.wanted, kept)
+            if isinstance(given, list):
+                given = listed(given, self.columns)
+            if given is not None and given is not False and given != before:
+                raise _fixed(option, given, before)
+            if name == "scale" and given is False and before:
+                raise _fixed("--no-scale", "as they are", "standardised")
+        for option, column in (("--truth", request.truth), ("--labels", request.labels)):
+            if column is not None and column in self.preparation.columns:
+                raise InvalidInputError(
+                    f"{option}: column {column!r} is a feature of this session, and features stay; "
+                    "begin another with --session FILE"
+                )
+        if request.checked_labels_as() == "hint" and request.labels not in (None, self.hint_column):
+            raise _fixed("--labels-as hint", request.labels, self.hint_column)
+        if request.image_size not in (None, self.reading.get("image_size") or request.image_size):
+            raise _fixed("--image-size", request.image_size, self.reading.get("image_size"))
+
+    def _vectors(self, request: Request) -> Path | None:
+        name: str | None = self.reading.get("vectors")
+        if request.vectors is not None:
+            if name is None:
+                raise _fixed("--vectors", request.vectors.name, "no vectors")
+            return request.vectors
+        if name is None:
+            return None
+        beside = Path(request.data).parent / name
+        if not beside.exists():
+            raise InvalidInputError(
+                f"the session has its features from {name}, which is not beside {request.data}; "
+                "name it with --vectors FILE"
+            )
+        return beside
+
+
+def _fixed(option: str, given: Any, before: Any) -> InvalidInputError:
+    now, was = (
+        ",".join(map(str, value)) if isinstance(value, tuple) else value
+        for value in (given, before)
+    )
+    return InvalidInputError(
+        f"{option} cannot change in a session that has begun (it was {was or 'not given'}, now it "
+        f"is {now}); leave it out, or begin another with --session FILE and take the answers along "
+        "with `samecluster import`"
+    )
