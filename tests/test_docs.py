@@ -87,6 +87,32 @@ def test_links_lead_to_files_and_headings_that_exist(page) -> None:
         assert not heading or heading in headings(place), f"{target}#{heading}"
 
 
+def test_every_page_that_the_source_names_exists() -> None:
+    """Paths below docs in docstrings, comments and messages."""
+    named = {
+        path: source
+        for source in sorted((ROOT / "src").rglob("*.py"))
+        for path in re.findall(r"\bdocs/[\w/]+\.\w+(?:\.\w+)*", source.read_text())
+    }
+    assert "docs/theory.md" in named
+    for path, source in named.items():
+        assert (ROOT / path).is_file(), f"{name_of(source)} names {path}"
+
+
+def test_every_section_of_the_theory_that_is_cited_exists() -> None:
+    """Written "theory, section 5" or "docs/theory.md, sections 2 and 5", on one line or two."""
+    numbered = set(re.findall(r"^## (\d+)\. ", (DOCS / "theory.md").read_text(), re.MULTILINE))
+    sources = [path for folder in ("src", "tests") for path in (ROOT / folder).rglob("*.py")]
+    cited = set()
+    for source in sources:
+        text = re.sub(r"\s+(?:# )?", " ", source.read_text())
+        for numbers in re.findall(r"theory(?:\.md)?,? sections? ([\d, and]+)", text):
+            for number in re.findall(r"\d+", numbers):
+                cited.add(number)
+                assert number in numbered, f"{name_of(source)} cites section {number}"
+    assert {"2", "5", "6"} <= cited
+
+
 def test_every_make_target_in_the_documents_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for page in PAGES:
