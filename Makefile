@@ -5,12 +5,13 @@ BIN := .venv/bin
 # that like is compared with like.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help demo test test-long lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve bench-peers reproduce docs docs-pictures docs-reference browser
+.PHONY: help demo test test-long test-mutants lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve bench-peers reproduce docs docs-pictures docs-reference browser
 
 help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
 	@echo "make test       all tests"
 	@echo "make test-long  the same campaigns with many more runs"
+	@echo "make test-mutants  40 faults put into a copy of the source: do the tests notice?"
 	@echo "make lint       ruff and mypy --strict"
 	@echo "make reproduce  the paper's figures and statements, about two minutes; report in reproduced/"
 	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -imperfect, -mvee, -startup, -startup-table, -startup-label, -startup-serve, -remaining; and bench-scale, which writes gigabytes"
@@ -29,6 +30,9 @@ test: .venv/developer browser
 
 test-long: .venv/developer browser
 	SAMECLUSTER_TESTS=long $(ONE_THREAD) $(BIN)/python -m pytest -n auto
+
+test-mutants: .venv/developer
+	$(BIN)/python -m tests.mutants
 
 lint: .venv/developer
 	$(BIN)/ruff check .

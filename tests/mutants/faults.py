@@ -1,0 +1,334 @@
+"""The faults: each makes a promise of the product false, or loses an answer.
+
+Add one where a mistake would be bad and easy to make. It must change what a user can see or what a
+claim rests on; whether a test notices is what the script finds out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["FAULTS", "Fault"]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A mistake.
+
+    Parameters
+    ----------
+    name : short, for the command line
+    old : text that occurs exactly once in all of src/samecluster, in whatever file
+    new : what stands there instead
+    why : the promise that breaks
+    tests : arguments of pytest for the tests that are likely to notice, which are tried first
+    """
+
+    name: str
+    old: str
+    new: str
+    why: str
+    tests: str
+
+
+_ENGINE = (
+    Fault(
+        "eliminated-too-early",
+        "        if not self.all_known:\n            return\n",
+        "        if len(self.alive) < 2:\n            return\n",
+        "a point outside all clusters but one is proven there although more clusters may exist",
+        "tests/test_certify.py",
+    ),
+    Fault(
+        "unsure-counts-as-different",
+        "self.all_found and len(open_) == 1 and not one.unsure",
+        "self.all_found and len(open_) == 1",
+        "'unsure' concludes nothing",
+        "tests/test_recur.py tests/test_auto.py tests/test_certify.py -k unsure",
+    ),
+    Fault(
+        "conflict-in-first-cluster-only",
+        "for cluster in closure.alive:",
+        "for cluster in closure.alive[:1]:",
+        "answers that the margin forbids are refuted, whatever cluster they are about",
+        "tests/test_certify.py -k 'refuted or margin or odd'",
+    ),
+    Fault(
+        "conclusion-with-wrong-sign",
+        "self.known.take_weights(self.cluster, not inside, items",
+        "self.known.take_weights(self.cluster, inside, items",
+        "the complete test says outside where it has shown inside",
+        "tests/test_certify.py -k thinking",
+    ),
+    Fault(
+        "columns-named-after-pruning",
+        "self.log.add_inside(c, points[which], cluster.ids[solved.basis[which]])",
+        "if learn and len(cluster.ids) > 256:\n            cluster.prune()\n"
+        "        self.log.add_inside(c, points[which], cluster.ids[solved.basis[which]])",
+        "a proof names the columns that show a label",
+        "tests/test_reach.py tests/test_certify.py",
+    ),
+    Fault(
+        "guessed-called-proven",
+        "How.INFERRED if self.guessed else How.PROVEN",
+        "How.PROVEN",
+        "labels under a guessed margin are never called proven",
+        "tests/test_auto.py -k proven",
+    ),
+    Fault(
+        "failed-probe-ignored",
+        "survived = yield from self._probe(asking)",
+        "survived = (yield from self._probe(asking)) or True",
+        "a guessed margin that an answer refutes is lowered, and labels agree with the answers",
+        "tests/test_auto.py",
+    ),
+    Fault(
+        "probability-in-hindsight",
+        "self._trusted(self._model.mean, self._model.ahead, usual)",
+        "self._trusted(self._model.mean, self._model.mean[self._model.asked], usual)",
+        "probabilities are calibrated on what the model said before it was told",
+        "tests/test_predict.py -k calibrated",
+    ),
+    Fault(
+        "merge-forgets-ruled-out",
+        "                groups.remove(gone)\n                groups.add(kept)\n",
+        "                groups.remove(gone)\n",
+        "an item is not predicted in a cluster that an answer put it outside of",
+        "tests/test_predict.py tests/test_predict_model.py",
+    ),
+    Fault(
+        "predicted-rows-called-inferred",
+        "how[names >= _PREDICTED] = How.PREDICTED",
+        "",
+        "what is only predicted says so, also in data that is read in blocks",
+        "tests/test_large_sessions.py",
+    ),
+    Fault(
+        "unsure-takes-a-cell",
+        "if verdict is Verdict.SAME:\n                    self._take_cell",
+        "if verdict is not Verdict.DIFFERENT:\n                    self._take_cell",
+        "a cell about which nobody is sure gets no label",
+        "tests/test_recur.py -k 'unsure or sure'",
+    ),
+    Fault(
+        "rounds-cost-no-confidence",
+        "self._capital *= before.left()",
+        "before.left()",
+        "the confidence of an audit holds over all its rounds",
+        "tests/test_audit.py",
+    ),
+    Fault(
+        "unsure-is-no-failure",
+        "self._n_failures += verdict is not Verdict.SAME",
+        "self._n_failures += verdict is Verdict.DIFFERENT",
+        "an audit counts 'unsure' as a failure",
+        "tests/test_audit.py tests/test_session_audit.py",
+    ),
+    Fault(
+        "budget-plus-one",
+        "max_questions - labelling.n_questions",
+        "max_questions + 1 - labelling.n_questions",
+        "never more questions than max_questions",
+        "tests/test_auto.py -k budget",
+    ),
+)
+
+_GEOMETRY = (
+    Fault(
+        "widened-by-rounding-up",
+        "(np.ceil, 1 + 2.0**-50) if inside else (np.floor, 1 - 2.0**-50)",
+        "(np.floor, 1 - 2.0**-50) if inside else (np.ceil, 1 + 2.0**-50)",
+        "a certificate that is given its slack still holds without rounding",
+        "tests/test_semidefinite.py tests/test_checker_weights.py",
+    ),
+    Fault(
+        "certificate-weighs-too-much",
+        "if total[0] > (1 + Fraction(margin)) * total[1]:",
+        "if total[0] > (1 + Fraction(margin)) ** 2 * total[1]:",
+        "the sum of a certificate's weights is within the margin",
+        "tests/test_semidefinite.py",
+    ),
+    Fault(
+        "zero-pivot-passes",
+        "if pivot < 0 or (pivot == 0 and any(row[k:])):",
+        "if pivot < 0:",
+        "a certificate's matrix is positive semidefinite",
+        "tests/test_semidefinite.py",
+    ),
+    Fault(
+        "exact-check-without-square",
+        "return total * total <= 1 + Fraction(float(margin))",
+        "return total <= 1 + Fraction(float(margin))",
+        "the exact check proves a label only within the root of 1 + margin",
+        "tests/test_reach.py",
+    ),
+    Fault(
+        "inverse-not-checked",
+        "if near < 0.5:",
+        "if near != 1.0:",
+        "a compiled check accepts columns only if they are certainly independent",
+        "tests/test_reach.py",
+    ),
+    Fault(
+        "margin-rounded-up",
+        "float(high[members].max())",
+        "float(low[members].max())",
+        "a true margin is a lower bound in exact arithmetic",
+        "tests/test_margin.py",
+    ),
+    Fault(
+        "pairs-exclude-too-much",
+        "chance = min(wrong, self._limit) / self._total",
+        "chance = wrong / self._total",
+        "a pair audit says nothing beyond its limit, as one group may be all wrong",
+        "tests/test_pair_audit.py",
+    ),
+)
+
+_QUESTIONS = (
+    Fault(
+        "join-forgets-differences",
+        "self._differs.setdefault(keep, {}).setdefault(other, edge)",
+        "",
+        "what differs from one of two items that are the same differs from both",
+        "tests/test_ledger.py",
+    ),
+    Fault(
+        "late-contradiction-dropped",
+        "raise ContradictionError((*self.ledger.reasons(answer.question), answer))",
+        "return",
+        "an answer that contradicts earlier ones is refused aloud",
+        "tests/test_run.py",
+    ),
+    Fault(
+        "said-twice-is-a-bridge",
+        "(len(said) > 1 or not in_tree)",
+        "not in_tree",
+        "a suspect is an answer whose retraction alone ends contradictions",
+        "tests/test_contradictions.py",
+    ),
+    Fault(
+        "tie-is-outvoted",
+        "if facts[other] <= facts[f] + _ROUNDING}",
+        "if facts[other] < facts[f] - _ROUNDING}",
+        "an answer is outvoted only if nothing as light could go instead",
+        "tests/test_contradictions.py",
+    ),
+    Fault(
+        "retraction-loses-refused",
+        "self._build([answer for answer in self._said if answer not in gone])",
+        "self._build([answer for answer in self.ledger if answer not in gone])",
+        "taking one answer back loses no other",
+        "tests/test_contradictions.py",
+    ),
+    Fault(
+        "longest-cycle-missed",
+        "for length in range(1, longest + 1):",
+        "for length in range(1, longest):",
+        "every minimal contradiction is found",
+        "tests/test_contradictions.py",
+    ),
+)
+
+_SESSIONS = (
+    Fault(
+        "taken-in-before-stored",
+        "        for event, sequence in zip(events, self._store.append(events), strict=True):\n"
+        "            self._state.apply(replace(event, sequence=sequence))\n",
+        "        for event in events:\n"
+        "            self._state.apply(replace(event, sequence=self._state.n_events + 1))\n"
+        "        self._store.append(events)\n",
+        "an answer is stored before anything rests on it",
+        "tests/reliability/test_damage.py tests/test_session.py",
+    ),
+    Fault(
+        "not-on-the-disk",
+        "PRAGMA synchronous = FULL",
+        "PRAGMA synchronous = OFF",
+        "an answer that was acknowledged has reached the disk",
+        "tests/test_session_store.py tests/reliability/test_damage.py",
+    ),
+    Fault(
+        "tie-is-same",
+        "Verdict.UNSURE if same == different else Verdict.of(same > different)",
+        "Verdict.UNSURE if same == different == 0 else Verdict.of(same >= different)",
+        "as many for as against is 'unsure'",
+        "tests/test_session.py -k majority",
+    ),
+    Fault(
+        "retraction-loses-import",
+        "self._said[sequence] = [said for said in gone if said.pair != pair]",
+        "",
+        "taking back one answer of an import keeps the others",
+        "tests/test_session.py tests/test_cli_disagreement.py",
+    ),
+    Fault(
+        "lease-without-end",
+        "lease is not None and lease[0] != who and lease[1] > now",
+        "lease is not None and lease[0] != who",
+        "nobody waits for somebody who left",
+        "tests/test_session.py -k nobody",
+    ),
+    Fault(
+        "number-given-twice",
+        "following = max(numbers.values(), default=-1) + 1",
+        "following = max(anchors, default=-1) + 1",
+        "the number of a cluster that is gone is never given to another",
+        "tests/test_session.py tests/test_golden_sessions.py tests/reliability",
+    ),
+    Fault(
+        "audit-draws-again",
+        "self._seed = state.seed + len(state.audited - {state.epoch})",
+        "self._seed = state.seed",
+        "an audit that begins anew draws checks that nobody has seen",
+        "tests/test_session_audit.py",
+    ),
+    Fault(
+        "answers-about-changed-rows-count",
+        "self._outdated[key] = event.sequence",
+        "",
+        "answers about rows that changed are set aside until confirmed",
+        "tests/test_session.py -k update",
+    ),
+)
+
+_CHECKER = (
+    Fault(
+        "row-rests-on-itself",
+        "(shown_by[columns] < turn[:, None])",
+        "(shown_by[columns] <= turn[:, None])",
+        "'in' records rest only on what was shown before",
+        "tests/test_checker.py",
+    ),
+    Fault(
+        "last-of-clusters-that-may-be-one",
+        'self.need(self.all_different(), "the k clusters are not known to be different")',
+        "",
+        "a 'last' record needs k clusters that are known to differ",
+        "tests/test_checker.py",
+    ),
+    Fault(
+        "anything-is-a-non-member",
+        "any(self.cluster(item) in self.apart[cluster] for cluster in clusters)",
+        "any(self.cluster(item) != cluster for cluster in clusters)",
+        "'out', 'sdp' and 'differ' records rest on items that are known to be outside",
+        "tests/test_checker.py tests/test_checker_weights.py",
+    ),
+    Fault(
+        "counted-without-names",
+        'self.need(bool((self.cluster_of >= 0).all()), "an item has no name")',
+        "",
+        "a 'count' record needs a name for every item",
+        "tests/test_checker.py",
+    ),
+    Fault(
+        "contradictory-answers-accepted",
+        'self.need(gone not in self.apart[kept], "they are known to be different clusters")',
+        "",
+        "a proof from 'answer' records that contradict each other is refused",
+        "tests/test_checker.py",
+    ),
+)
+
+FAULTS = (*_ENGINE, *_GEOMETRY, *_QUESTIONS, *_SESSIONS, *_CHECKER)
+"""All of them."""
