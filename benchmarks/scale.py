@@ -34,7 +34,7 @@ from samecluster.large.api import recover_large
 from samecluster.oracles import LabelOracle
 from samecluster.points.files import open_points
 from samecluster.workspace.all_rows import swept, taken_in, write_all
-from samecluster.workspace.open import Opened, open_session
+from samecluster.workspace.open import OpenSession, open_session
 from samecluster.workspace.request import Request
 
 BLOCK = 65_536
@@ -183,7 +183,7 @@ def labelled(source: Path, truth: Any, settings: dict[str, Any]) -> dict[str, in
     return {"questions": progress.n_questions, "sample": progress.n_items, "sweeps": n_sweeps}
 
 
-def answer(opened: Opened, truth: Any) -> None:
+def answer(opened: OpenSession, truth: Any) -> None:
     """Answer until nothing is left to ask."""
     assert opened.whole is not None
     while questions := opened.session.ask():

@@ -8,8 +8,8 @@ import pytest
 
 from samecluster._typing import IntArray
 from samecluster.sessions.session import Session
-from samecluster.workspace.all_rows import Swept, swept, taken_in
-from samecluster.workspace.open import Opened
+from samecluster.workspace.all_rows import AllRowsSweep, swept, taken_in
+from samecluster.workspace.open import OpenSession
 
 SAMPLE = 600
 
@@ -32,13 +32,13 @@ def write_parquet(folder: Path, X: Any, name: str = "points.parquet", first: int
     return folder / name
 
 
-def rows_of(opened: Opened) -> IntArray:
+def rows_of(opened: OpenSession) -> IntArray:
     """The rows of all the data that are items."""
     assert opened.whole is not None
     return opened.whole.rows
 
 
-def answer_all(opened: Opened, truth: Any, most: int = 10_000) -> int:
+def answer_all(opened: OpenSession, truth: Any, most: int = 10_000) -> int:
     """Answer by the truth about rows of all the data; how many questions there were."""
     session: Session = opened.session
     rows, asked = rows_of(opened), 0
@@ -49,7 +49,7 @@ def answer_all(opened: Opened, truth: Any, most: int = 10_000) -> int:
     return asked
 
 
-def answered_to_the_end(opened: Opened, truth: Any) -> tuple[Opened, Swept, int]:
+def answered_to_the_end(opened: OpenSession, truth: Any) -> tuple[OpenSession, AllRowsSweep, int]:
     """Answer, let rows join, and answer again, as `samecluster label` does; how often they did."""
     n_joined = 0
     while True:

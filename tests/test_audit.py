@@ -12,13 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import beta
 
-from samecluster import Verdict
+from samecluster import Feasibility
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError, ProtocolError
 from samecluster.recovery.audit.audit import Audit, AuditReport
 from samecluster.recovery.audit.evidence import Coin, Evidence, Urn
 
-SAME, DIFFERENT, UNSURE = Verdict.SAME, Verdict.DIFFERENT, Verdict.UNSURE
+SAME, DIFFERENT, UNSURE = Feasibility.SAME, Feasibility.DIFFERENT, Feasibility.UNSURE
 
 
 def surely_above(n_bad: int, n: int, doubt: float = 1e-3) -> float:
@@ -294,7 +294,7 @@ def answer_some(audit: Audit, truth: IntArray, rng: np.random.Generator) -> list
     for place in rng.permutation(len(checks)):
         check = checks[place]
         other = check.label if check.partner is None else truth[check.partner]
-        verdict = Verdict.of(bool(truth[check.item] == other))
+        verdict = Feasibility.of(bool(truth[check.item] == other))
         if verdict is DIFFERENT:
             failed.append(check.item)
         audit.take(check, UNSURE if rng.random() < 0.01 else verdict)
@@ -317,7 +317,7 @@ def audit_of(n: int, error: float = 0.05, confidence: float = 0.9, seed: int = 0
     return Audit(np.arange(n), zeros(n), error=error, confidence=confidence, rng=rng)
 
 
-def confirm(audit: Audit, count: int, verdict: Verdict = SAME) -> None:
+def confirm(audit: Audit, count: int, verdict: Feasibility = SAME) -> None:
     for check in audit.next_checks(count):
         audit.take(check, verdict)
 

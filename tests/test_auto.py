@@ -11,10 +11,10 @@ from sklearn.datasets import load_digits, load_iris, load_wine
 from samecluster import (
     Answer,
     Certify,
+    Feasibility,
     How,
     Predict,
     Question,
-    Verdict,
     clustering_error,
     recover,
     start,
@@ -23,7 +23,7 @@ from samecluster.errors import InvalidInputError, RefutedError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
-from samecluster.recovery.answer_groups import Groups
+from samecluster.recovery.answer_groups import AnswerGroups
 
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
 
@@ -128,7 +128,7 @@ def start_with(X, truth, item):
         (question,) = run.pending
         run.tell(question, same=bool(truth[question.item] == truth[question.comparator]))
     member = next(i for i in np.flatnonzero(truth == 0) if i != item)
-    return (*run.ledger, Answer(Question(item, int(member)), Verdict.DIFFERENT))
+    return (*run.ledger, Answer(Question(item, int(member)), Feasibility.DIFFERENT))
 
 
 @pytest.mark.parametrize("budget", [1, 2, 5, 12, 25])
@@ -142,7 +142,7 @@ def test_a_budget_ends_with_labels_for_all_and_can_be_raised(budget, margin) -> 
     for answer in few.answers:
         i, j = answer.question.pair
         if min(few.labels[i], few.labels[j]) >= 0:
-            assert (few.labels[i] == few.labels[j]) == (answer.verdict is Verdict.SAME)
+            assert (few.labels[i] == few.labels[j]) == (answer.verdict is Feasibility.SAME)
     asked = []
 
     def counting(i: int, j: int) -> bool:
@@ -294,9 +294,11 @@ def test_an_audit_under_a_declared_margin_that_is_too_large_refutes_it() -> None
 def test_unsure_answers_conclude_nothing() -> None:
     made = make_ellipsoids(2_000, 2, 3, random_state=0)
 
-    def answer(i: int, j: int) -> Verdict:
+    def answer(i: int, j: int) -> Feasibility:
         unsure = (i * 7 + j * 7) % 4 == 0
-        return Verdict.UNSURE if unsure else Verdict.of(bool(made.labels[i] == made.labels[j]))
+        return (
+            Feasibility.UNSURE if unsure else Feasibility.of(bool(made.labels[i] == made.labels[j]))
+        )
 
     found = recover(made.X, answer, audit=(0.02, 0.9), random_state=0)
     labelled = found.labels >= 0
@@ -333,20 +335,20 @@ def test_settings_that_make_no_sense_are_refused(settings, message) -> None:
 
 def test_pairs_that_nothing_else_was_compared_with_are_told_from_groups() -> None:
     def said(*triples):
-        return [Answer(Question(i, j), Verdict(v)) for i, j, v in triples]
+        return [Answer(Question(i, j), Feasibility(v)) for i, j, v in triples]
 
-    groups = Groups(said((0, 1, "same"), (1, 2, "same"), (5, 6, "same"), (7, 8, "different")))
+    groups = AnswerGroups(said((0, 1, "same"), (1, 2, "same"), (5, 6, "same"), (7, 8, "different")))
     assert groups.loose_pairs() == {Question(5, 6)}
-    assert Groups(said((5, 6, "same"))).loose_pairs() == set()
+    assert AnswerGroups(said((5, 6, "same"))).loose_pairs() == set()
     assert groups.size(2) == 3
     # Audits may share an item; a larger group that stands alone is no accident.
     chain = [(5, 6, "same"), (6, 7, "same")]
     rest = [(0, 1, "same"), (1, 2, "different"), (2, 3, "same")]
-    assert Groups(said(*rest, *chain)).separate_pairs() == {Question(5, 6), Question(6, 7)}
+    assert AnswerGroups(said(*rest, *chain)).separate_pairs() == {Question(5, 6), Question(6, 7)}
     longer = [*chain, (7, 8, "same"), (8, 9, "same")]
     more = [*rest, (3, 4, "same"), (3, 10, "same")]
-    assert Groups(said(*more, *longer)).separate_pairs() == set()
-    assert Groups(said((5, 6, "same"))).separate_pairs() == set()
+    assert AnswerGroups(said(*more, *longer)).separate_pairs() == set()
+    assert AnswerGroups(said((5, 6, "same"))).separate_pairs() == set()
 
 
 def test_clusters_that_nobody_told_apart_are_named() -> None:
@@ -354,7 +356,7 @@ def test_clusters_that_nobody_told_apart_are_named() -> None:
     made = make_ellipsoids(600, 3, 2, margin=1.0, random_state=1)
     one = np.flatnonzero(made.labels == 0).tolist()
     joined = [*itertools.pairwise(one[:6]), *itertools.pairwise(one[10:17])]
-    given = [Answer(Question(i, j), Verdict.SAME) for i, j in joined]
+    given = [Answer(Question(i, j), Feasibility.SAME) for i, j in joined]
     run = start(made.X, margin=1.0, answers=given, random_state=0)
     known = run.snapshot()
     smaller = int(known.labels[one[0]])
@@ -401,4 +403,4 @@ def test_any_small_data_comes_to_an_end_with_labels_that_fit_the_answers(seed) -
     for answer in found.answers:
         i, j = answer.question.pair
         if min(found.labels[i], found.labels[j]) >= 0:
-            assert (found.labels[i] == found.labels[j]) == (answer.verdict is Verdict.SAME)
+            assert (found.labels[i] == found.labels[j]) == (answer.verdict is Feasibility.SAME)

@@ -9,9 +9,9 @@ import pytest
 from samecluster import (
     Answer,
     Certify,
+    Feasibility,
     Question,
     Recovery,
-    Verdict,
     clustering_error,
     recover,
     start,
@@ -145,9 +145,9 @@ def test_a_batch_goes_on_where_nobody_can_say_where_points_belong() -> None:
         made = make_ellipsoids(600, 3, 4, random_state=seed)
         shy = set(np.random.default_rng(seed).permutation(600)[:200].tolist())
 
-        def answer(i: int, j: int, made: Instance = made, shy: set[int] = shy) -> Verdict:
+        def answer(i: int, j: int, made: Instance = made, shy: set[int] = shy) -> Feasibility:
             same = bool(made.labels[i] == made.labels[j])
-            return Verdict.UNSURE if shy & {i, j} else Verdict.of(same)
+            return Feasibility.UNSURE if shy & {i, j} else Feasibility.of(same)
 
         found = recover(made.X, answer, margin=1.0, method=Certify(batch=8), random_state=seed)
         told = found.labels >= 0
@@ -192,7 +192,7 @@ def test_identical_points_with_different_answers_allow_no_margin() -> None:
     X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 3.0], [2.0, 2.0]])
     known = Knowledge(X, 0.5, None, 1e-9, Kernel(), seed=0)
     known.found_cluster(0)
-    known.take_answer(Question(1, 0), 0, Verdict.DIFFERENT)
+    known.take_answer(Question(1, 0), 0, Feasibility.DIFFERENT)
     known.found_cluster(1)
     with pytest.raises(RefutedError, match="no margin at all") as caught:
         known.close()
@@ -221,7 +221,7 @@ def test_more_clusters_than_declared_are_refused() -> None:
     known = Knowledge(np.array([[0.0], [9.0], [20.0]]), 1.0, 2, 1e-9, Kernel(), seed=0)
     for item in range(3):
         for other in range(item):
-            known.take_answer(Question(item, other), other, Verdict.DIFFERENT)
+            known.take_answer(Question(item, other), other, Feasibility.DIFFERENT)
         known.found_cluster(item)
     with pytest.raises(RefutedError, match="more clusters than declared"):
         known.refuse_if_too_many()
@@ -262,8 +262,8 @@ def test_unsure_answers_are_not_written_into_the_proof() -> None:
         for question in run.pending:
             turn += 1
             i, j = question.pair
-            verdict = Verdict.of(bool(made.labels[i] == made.labels[j]))
-            run.tell(question, Verdict.UNSURE if turn % 3 == 0 else verdict)
+            verdict = Feasibility.of(bool(made.labels[i] == made.labels[j]))
+            run.tell(question, Feasibility.UNSURE if turn % 3 == 0 else verdict)
     found = run.result
     known = found.labels >= 0
     assert known.mean() > 0.9
@@ -392,7 +392,7 @@ def test_a_margin_that_is_too_large_is_refuted_also_by_thinking() -> None:
         for answer in found.answers:
             i, j = answer.question.pair
             same = found.labels[i] == found.labels[j]
-            assert same == (answer.verdict is Verdict.SAME)
+            assert same == (answer.verdict is Feasibility.SAME)
     assert allowed
     assert 0 <= min(allowed) <= max(allowed) < 0.8
 
@@ -421,8 +421,10 @@ def test_answers_of_strangers_in_any_order_are_taken_in() -> None:
         given = []
         for _ in range(60):
             i, j = (int(item) for item in rng.choice(300, size=2, replace=False))
-            verdict = Verdict.of(bool(made.labels[i] == made.labels[j]))
-            given.append(Answer(Question(i, j), Verdict.UNSURE if rng.random() < 0.1 else verdict))
+            verdict = Feasibility.of(bool(made.labels[i] == made.labels[j]))
+            given.append(
+                Answer(Question(i, j), Feasibility.UNSURE if rng.random() < 0.1 else verdict)
+            )
         found = recover(
             made.X, LabelOracle(made.labels), n_clusters=None, margin=1.0, answers=given
         )
@@ -433,8 +435,11 @@ def test_answers_of_strangers_in_any_order_are_taken_in() -> None:
 
 def test_answers_given_before_that_the_margin_forbids_are_refuted() -> None:
     X = np.array([[0.0], [1.0], [2.0], [3.0]])
-    given = [Answer(Question(0, 2), Verdict.SAME), Answer(Question(0, 1), Verdict.DIFFERENT)]
+    given = [
+        Answer(Question(0, 2), Feasibility.SAME),
+        Answer(Question(0, 1), Feasibility.DIFFERENT),
+    ]
     with pytest.raises(RefutedError):
         start(X, n_clusters=2, margin=1.0, answers=given)
     with pytest.raises(InvalidInputError, match="does not exist"):
-        start(X, n_clusters=2, margin=1.0, answers=[Answer(Question(0, 9), Verdict.SAME)])
+        start(X, n_clusters=2, margin=1.0, answers=[Answer(Question(0, 9), Feasibility.SAME)])

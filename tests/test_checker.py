@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from samecluster.proof.checker import BadProof, Verified, check, fingerprint
+from samecluster.proof.checker import BadProof, VerifiedProof, check, fingerprint
 from samecluster.proof.log import ProofLog
 
 LINE = np.array([[0.0], [1.0], [1.5], [np.nextafter(1.5, 2)], [40.0], [41.0], [2.0]])
@@ -22,7 +22,7 @@ def header(X: Any, margin: float, k: int | None, tau: float = TAU) -> dict[str, 
     return ProofLog(fingerprint(X), margin, k, resolution).header()
 
 
-def checked(X: Any, records: list[Any], margin: float = 3.0, k: int | None = 2) -> Verified:
+def checked(X: Any, records: list[Any], margin: float = 3.0, k: int | None = 2) -> VerifiedProof:
     return check(X, [header(X, margin, k), *records])
 
 

@@ -19,8 +19,15 @@ from samecluster.geometry.semidefinite.certificates import (
     shown_outside,
     widened,
 )
-from samecluster.geometry.semidefinite.solver import Verdict, decide
-from samecluster.proof.checker import BadProof, Verified, _dominated, _is_psd, check, fingerprint
+from samecluster.geometry.semidefinite.solver import Feasibility, decide
+from samecluster.proof.checker import (
+    BadProof,
+    VerifiedProof,
+    _dominated,
+    _is_psd,
+    check,
+    fingerprint,
+)
 from samecluster.proof.log import ProofLog
 
 MARGIN = 1.25
@@ -29,7 +36,7 @@ TAU = 2.0**-30
 
 def checked(
     X: FloatArray, records: list[Any], margin: float = MARGIN, tau: float = TAU
-) -> Verified:
+) -> VerifiedProof:
     log = ProofLog(fingerprint(X), margin, None, np.full(X.shape[1], tau))
     return check(X, [log.header(), *records])
 
@@ -310,7 +317,7 @@ class Ball:
         others = np.append(self.others, y) if inside else self.others
         positives, negatives = self.rows[members], self.rows[others]
         found = decide(positives, negatives, 1 + self.margin)
-        if found.verdict is not Verdict.INFEASIBLE:
+        if found.verdict is not Feasibility.INFEASIBLE:
             return None
         return exact_certificate(found.lam, found.mu, positives, negatives, self.margin)
 
@@ -386,7 +393,7 @@ def test_two_names_differ_if_what_is_outside_one_lies_between_them(seed) -> None
     known += [["answer", i, 6, "same"] for i in range(7, 12)]
     known += [["answer", i, int(rng.choice([0, 6])), "different"] for i in range(12, 16)]
     found = decide(rows[:12], rows[12:], 1 + margin)
-    assert found.verdict is Verdict.INFEASIBLE
+    assert found.verdict is Feasibility.INFEASIBLE
     exact = exact_certificate(found.lam, found.mu, rows[:12], rows[12:], margin)
     assert exact is not None
     columns = weights_of(range(12), exact.lam)

@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 from samecluster import clustering_error
 from samecluster.cli.commands.large import LargeRequest, cluster_large
 from samecluster.cli.main import app
-from samecluster.cli.options import Program
+from samecluster.cli.options import OracleCommandOptions
 from samecluster.errors import DataMismatchError, InvalidInputError, StoreError
 from samecluster.instances import make_ellipsoids
 from samecluster.large.answer_log import AnswerLog
@@ -51,7 +51,7 @@ def request(folder: Path, pause: float | None = None, **changed: Any) -> LargeRe
         "data": folder / "points.npy",
         "features": None,
         "truth": str(folder / "labels.npy"),
-        "program": None if pause is None else Program(program, 1, 30.0, 0),
+        "program": None if pause is None else OracleCommandOptions(program, 1, 30.0, 0),
         "declared": {"n_clusters": 3, "margin": 1.0},
         "out": folder / "found",
         "proof": None,

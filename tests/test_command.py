@@ -19,10 +19,10 @@ import pytest
 from hypothesis import given as for_all
 from hypothesis import strategies as st
 
-from samecluster import Question, Verdict, start
+from samecluster import Feasibility, Question, start
 from samecluster.errors import ContradictionError, InvalidInputError, OracleError
 from samecluster.instances import make_ellipsoids
-from samecluster.oracles import CommandOracle, LabelOracle, Shown
+from samecluster.oracles import CommandOracle, LabelOracle, ShownItem
 from samecluster.oracles.base import checked_answers
 from samecluster.oracles.command_protocol import question_line, read_reply
 from samecluster.questions.drive import drive, drive_batches
@@ -56,8 +56,8 @@ for line in sys.stdin:
 LABELS = np.arange(60) % 3
 
 
-def shown(row: int) -> Shown:
-    return Shown(f"row {row}", {"label": LABELS[row]})
+def shown(row: int) -> ShownItem:
+    return ShownItem(f"row {row}", {"label": LABELS[row]})
 
 
 @pytest.fixture
@@ -100,8 +100,8 @@ ECHO = "say(id=number, verdict=right)"
 QUESTIONS = [Question(i, j) for i in range(12) for j in range(i)]
 
 
-def truth(question: Question) -> Verdict:
-    return Verdict.of(bool(LABELS[question.item] == LABELS[question.comparator]))
+def truth(question: Question) -> Feasibility:
+    return Feasibility.of(bool(LABELS[question.item] == LABELS[question.comparator]))
 
 
 def test_one_program_answers_many_questions_and_is_started_once(program, tmp_path) -> None:
@@ -225,7 +225,7 @@ def test_a_program_that_never_reads_is_ended_too(program, tmp_path) -> None:
     """The question is larger than a pipe, so that writing it blocks."""
     program(ECHO, "time.sleep(600)")
     command = [sys.executable, str(tmp_path / "program.py"), str(tmp_path)]
-    large = Shown("a", {"text": "x" * 1_000_000})
+    large = ShownItem("a", {"text": "x" * 1_000_000})
     oracle = CommandOracle(command, lambda row: large, timeout=1.0, retries=0)
     with oracle, pytest.raises(OracleError, match="within 1 seconds"):
         oracle.answer(Question(0, 1))
@@ -319,7 +319,7 @@ def wait_until(true: Any) -> None:
 
 def test_notes_are_kept(program) -> None:
     oracle = program("say(id=number, verdict='unsure', note='blurred' + number, more=[1])")
-    assert oracle.answer(Question(0, 1)) is Verdict.UNSURE
+    assert oracle.answer(Question(0, 1)) is Feasibility.UNSURE
     assert oracle.notes == {Question(0, 1): "blurred1"}
 
 
@@ -369,7 +369,7 @@ def test_impossible_options_are_refused(option, value) -> None:
     ),
 )  # fmt: skip
 def test_any_field_makes_one_line_that_keeps_to_the_schema(key, fields) -> None:
-    line = question_line("1", Shown(key, fields), Shown("b"))
+    line = question_line("1", ShownItem(key, fields), ShownItem("b"))
     assert line.count(b"\n") == 1
     question = json.loads(line, parse_constant=pytest.fail)
     assert follows(SCHEMA["question"], question)
@@ -429,7 +429,7 @@ def test_a_batch_put_at_once_ends_as_one_put_one_by_one(program, tmp_path) -> No
     """Same labels as by the simulated oracle, with real programs side by side."""
     made = make_ellipsoids(n=400, d=2, k=3, random_state=0)
     oracle = program(ECHO, parallel=3)
-    oracle._shown = lambda row: Shown(str(row), {"label": made.labels[row]})
+    oracle._shown = lambda row: ShownItem(str(row), {"label": made.labels[row]})
     batched, single = (
         start(made.X, n_clusters=3, margin=made.margin, random_state=0) for _ in range(2)
     )
@@ -455,10 +455,10 @@ def test_what_answers_of_the_batch_imply_is_not_put() -> None:
     def answer_many(questions):
         for question in questions:
             put.append(question)
-            yield question, Verdict.SAME
+            yield question, Feasibility.SAME
 
     run = Run(asking((0, 1), (1, 2), (0, 2), (2, 0), (3, 4)))
-    assert drive_batches(run, answer_many) == [Verdict.SAME] * 5
+    assert drive_batches(run, answer_many) == [Feasibility.SAME] * 5
     assert put == [Question(0, 1), Question(1, 2), Question(3, 4)]
 
 
@@ -469,7 +469,7 @@ def test_late_answers_are_taken_if_they_agree_and_else_show_the_contradiction() 
 
         return answer_many
 
-    same, different = Verdict.SAME, Verdict.DIFFERENT
+    same, different = Feasibility.SAME, Feasibility.DIFFERENT
     run = Run(asking((0, 1), (1, 2), (0, 2)))
     assert drive_batches(run, all_at_once([same, same, same])) == [same] * 3
     assert run.n_questions == 2
@@ -505,7 +505,7 @@ def test_the_example_answers_by_likeness_and_admits_what_it_cannot_tell() -> Non
         {"name": None, "born": None},
     ]
     command = [sys.executable, str(ROOT / "examples" / "oracle_llm_like.py")]
-    with CommandOracle(command, lambda row: Shown(str(row), people[row]), parallel=2) as oracle:
+    with CommandOracle(command, lambda row: ShownItem(str(row), people[row]), parallel=2) as oracle:
         said = dict(oracle.answer_many([Question(0, 1), Question(0, 2), Question(0, 3)]))
     assert [said[Question(0, j)].value for j in (1, 2, 3)] == ["same", "different", "unsure"]
     assert re.fullmatch(r"\d+% alike in 2 of 2 fields", oracle.notes[Question(0, 1)])

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from samecluster.errors import ContradictionError, ProtocolError
 from samecluster.oracles import LabelOracle, NoisyOracle
-from samecluster.questions.conflicts.answer_book import Statements
+from samecluster.questions.conflicts.answer_book import AnswerBook
 from samecluster.questions.conflicts.contradictions import (
     Contradiction,
     SameGraph,
@@ -17,7 +17,7 @@ from samecluster.questions.conflicts.contradictions import (
     every_contradiction,
 )
 from samecluster.questions.conflicts.correlation_clustering import resolve
-from samecluster.questions.conflicts.follow_up import elsewhere, halving
+from samecluster.questions.conflicts.follow_up import halving, same_question_elsewhere
 from samecluster.questions.conflicts.weights import suspects
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
@@ -100,7 +100,7 @@ def test_each_different_answer_in_conflict_is_given_a_smallest_set(answers) -> N
 
 @given(many)
 def test_statements_say_at_once_whether_an_answer_fits(answers) -> None:
-    said = Statements()
+    said = AnswerBook()
     for a in answers:
         fitting = [b for b in said.answers if b not in said.refused]
         found = said.add(a)
@@ -118,10 +118,10 @@ def test_statements_say_at_once_whether_an_answer_fits(answers) -> None:
 
 @given(many, st.data())
 def test_after_a_retraction_all_is_as_if_it_had_never_been_said(answers, data) -> None:
-    said = Statements(answers)
+    said = AnswerBook(answers)
     gone = data.draw(st.sets(st.sampled_from(answers))) if answers else set()
     said.retract(*gone)
-    never = Statements(a for a in answers if a not in gone)
+    never = AnswerBook(a for a in answers if a not in gone)
     assert said.answers == never.answers
     assert said.refused == never.refused
     assert list(said.ledger) == list(never.ledger)
@@ -258,7 +258,7 @@ def test_a_question_elsewhere_asks_the_same_and_was_never_asked(answers, each) -
     asked = {a.question for a in answers}
     for found in contradictions(answers):
         rest = [a for a in answers if a not in found]
-        questions = elsewhere(found, answers, each=each)
+        questions = same_question_elsewhere(found, answers, each=each)
         assert set(questions) == set(found)
         # Only "same" answers are relied on, so that another contradiction does no harm.
         fit = labellings(a for a in rest if a.verdict is Verdict.SAME)
@@ -280,11 +280,13 @@ def test_all_pairs_elsewhere_are_found_the_nearest_first() -> None:
         Answer(Question(0, 1), Verdict.SAME, "a"),
         Answer(Question(0, 1), Verdict.DIFFERENT, "b"),
     )
-    found = elsewhere(clash, [*rest, *clash, Answer(Question(1, 2), Verdict.UNSURE)], each=9)
+    found = same_question_elsewhere(
+        clash, [*rest, *clash, Answer(Question(1, 2), Verdict.UNSURE)], each=9
+    )
     expected = [(0, 4), (2, 4), (1, 3), (3, 4)]
     for a in clash:
         assert [q.pair for q in found[a]] == expected
-    assert elsewhere(clash, clash)[clash[0]] == (), "nobody else is in these groups"
+    assert same_question_elsewhere(clash, clash)[clash[0]] == (), "nobody else is in these groups"
 
 
 @given(many)
@@ -318,7 +320,7 @@ def test_a_smallest_set_can_be_smaller_than_the_ledgers() -> None:
     chain = [Answer(Question(i, i + 1), Verdict.SAME) for i in range(5)]
     short = Answer(Question(0, 5), Verdict.SAME, "said although it was implied")
     wrong = Answer(Question(0, 5), Verdict.DIFFERENT)
-    assert Statements([*chain, short]).add(wrong) == (short, wrong)
+    assert AnswerBook([*chain, short]).add(wrong) == (short, wrong)
     with pytest.raises(ContradictionError) as error:
         Ledger([*chain, short]).record(wrong)
     assert len(error.value.witness) == 6
@@ -374,7 +376,7 @@ def settled_as_they_come(seed: int, p: float) -> tuple[bool, int, int]:
     person = NoisyOracle(LabelOracle(labels), p, "pair", random_state=seed)
     questions = questions_with_redundancy(labels, np.random.default_rng(seed))
     answers: list[Answer] = []
-    said = Statements()
+    said = AnswerBook()
     n_more = 0
     for question in questions:
         answers.append(Answer(question, person.answer(question)))
@@ -384,13 +386,13 @@ def settled_as_they_come(seed: int, p: float) -> tuple[bool, int, int]:
             resolution = resolve(answers)
             if not resolution.open:
                 break
-            instead = elsewhere(resolution.open[0], resolution.kept, asked=answers)
+            instead = same_question_elsewhere(resolution.open[0], resolution.kept, asked=answers)
             new = {q: None for qs in instead.values() for q in qs}
             if not new:
                 break
             answers += [Answer(q, person.answer(q)) for q in new]
             n_more += len(new)
-        said = Statements(resolution.kept)
+        said = AnswerBook(resolution.kept)
     right = not said.refused and all(
         said.ledger.implied(Question(i, j)) is Verdict.of(bool(labels[i] == labels[j]))
         for i, j in combinations(range(60), 2)

@@ -15,14 +15,14 @@ from samecluster.cli.terminal.all_rows import take_in_what_needs_questions
 from samecluster.errors import DataMismatchError, InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.large.api import recover_large
-from samecluster.large.follow import Following, Sample
+from samecluster.large.follow import LabelledSample, SampleLabels
 from samecluster.large.other_rows import UNDECIDED, OtherRows
 from samecluster.oracles import LabelOracle
 from samecluster.points.protocol import ArrayPoints
 from samecluster.points.survey import Survey
 from samecluster.recovery.certify.levels import first_rows
 from samecluster.workspace.all_rows import swept, taken_in, write_all
-from samecluster.workspace.open import Opened, open_session, reopen
+from samecluster.workspace.open import OpenSession, open_session, reopen
 from samecluster.workspace.pair_display import checked_columns, compared
 from samecluster.workspace.request import Request
 from samecluster.workspace.status import session_facts, status_lines
@@ -319,7 +319,7 @@ def test_an_exception_is_taken_for_no_member(points) -> None:
         assert found.by_how[How.UNASSIGNED] == 1
 
 
-def _proven_member(opened: Opened, number: int) -> str:
+def _proven_member(opened: OpenSession, number: int) -> str:
     known = opened.session.snapshot()
     proven = (known.labels == number) & (known.how_codes == How.PROVEN)
     return opened.prepared.keys[int(np.flatnonzero(proven)[0])]
@@ -403,10 +403,10 @@ def test_at_any_moment_rows_in_reach_of_the_answers_are_what_they_are(
     answers = recover(X, LabelOracle(truth), **options).answers
     some = answers[: round(share * len(answers))]
     known = start(X, answers=some, **options).snapshot()
-    sample = Sample(X, Survey.of(made.X), some, known.labels, known.how_codes, made.margin)
+    sample = LabelledSample(X, Survey.of(made.X), some, known.labels, known.how_codes, made.margin)
     names = np.full(600, UNDECIDED, np.int16)
     rest = OtherRows(ArrayPoints(made.X), rows, names, 1, np.random.default_rng(0), block=100)
-    following = Following(method, sample, rest)
+    following = SampleLabels(method, sample, rest)
     to_ask = following.prove()
     labels, how = following.result(0, 600)
     proven = how >= How.PROVEN

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from samecluster import Answer, Question, Verdict, clustering_error, recover
+from samecluster import Answer, Feasibility, Question, clustering_error, recover
 from samecluster.errors import ContradictionError, RefutedError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle, NoisyOracle, Panel
 from samecluster.oracles.base import Oracle
 from samecluster.proof.checker import check
-from samecluster.recovery.auto.repair import Mending
+from samecluster.recovery.auto.repair import AnswerRepair
 
 
 class Lying(Oracle):
@@ -19,11 +19,11 @@ class Lying(Oracle):
         self.labels, self.lies = labels, {frozenset(pair) for pair in lies}
         self.asked: list[frozenset[int]] = []
 
-    def answer(self, question: Question) -> Verdict:
+    def answer(self, question: Question) -> Feasibility:
         pair = frozenset(question.pair)
         self.asked.append(pair)
         i, j = question.pair
-        return Verdict.of((self.labels[i] == self.labels[j]) != (pair in self.lies))
+        return Feasibility.of((self.labels[i] == self.labels[j]) != (pair in self.lies))
 
 
 def lie_about_each_answer(n: int, d: int, seed: int, margin: float):
@@ -110,7 +110,7 @@ def test_open_refutations_are_part_of_the_assumptions() -> None:
 def test_a_contradiction_is_asked_about_elsewhere() -> None:
     truth = np.array([0, 0, 0, 0, 1])
     oracle = Lying(truth, [(0, 2)])
-    mending = Mending(oracle.answer)
+    mending = AnswerRepair(oracle.answer)
 
     def said(i: int, j: int) -> Answer:
         return Answer(Question(i, j), oracle.answer(Question(i, j)))

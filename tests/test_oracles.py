@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samecluster import Question, Verdict
+from samecluster import Feasibility, Question
 from samecluster.errors import InvalidInputError, ProtocolError
 from samecluster.oracles import FunctionOracle, LabelOracle, NoisyOracle, RowOracle
 
@@ -31,7 +31,7 @@ def flips(p: float, unit: Literal["pair", "item"], seed: int = 0) -> np.ndarray:
     wrong = np.zeros((120, 120), dtype=bool)
     for i in range(120):
         for j in range(i):
-            said = noisy.answer(Question(i, j)) is Verdict.SAME
+            said = noisy.answer(Question(i, j)) is Feasibility.SAME
             wrong[i, j] = wrong[j, i] = said != (labels[i] == labels[j])
     return wrong
 
@@ -73,16 +73,16 @@ def test_noise_does_not_depend_on_what_was_asked_before(unit) -> None:
 
 
 def test_unsure_stays_unsure_under_noise() -> None:
-    shy = FunctionOracle(lambda i, j: Verdict.UNSURE)
-    assert NoisyOracle(shy, 0.9).answer(Question(0, 1)) is Verdict.UNSURE
+    shy = FunctionOracle(lambda i, j: Feasibility.UNSURE)
+    assert NoisyOracle(shy, 0.9).answer(Question(0, 1)) is Feasibility.UNSURE
 
 
 def test_row_oracles_see_the_rows_also_through_noise() -> None:
     X = np.array([[1.0], [2.0], [-1.0]])
     rows = RowOracle(lambda x, y: (x[0] > 0) == (y[0] > 0))
     for oracle in (rows.bound_to(X), NoisyOracle(rows, 0.0).bound_to(X)):
-        assert oracle.answer(Question(0, 1)) is Verdict.SAME
-        assert oracle.answer(Question(0, 2)) is Verdict.DIFFERENT
+        assert oracle.answer(Question(0, 1)) is Feasibility.SAME
+        assert oracle.answer(Question(0, 2)) is Feasibility.DIFFERENT
     with pytest.raises(ProtocolError, match="bound_to"):
         rows.answer(Question(0, 1))
 

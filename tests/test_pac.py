@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from samecluster import Verdict
+from samecluster import Feasibility
 from samecluster._typing import BoolArray, FloatArray
 from samecluster.api import learn_cluster
 from samecluster.errors import InvalidInputError
@@ -158,16 +158,16 @@ def test_the_door_asks_once_a_point_and_judges_all_rows(rank) -> None:
 def test_unsure_points_are_left_out_of_the_sample() -> None:
     made = make_ellipsoids(3000, 2, 2, random_state=1)
 
-    def verdict(i: int, j: int) -> Verdict:
+    def verdict(i: int, j: int) -> Feasibility:
         if i % 3 == 0:
-            return Verdict.UNSURE
-        return Verdict.of(bool(made.labels[i] == made.labels[j]))
+            return Feasibility.UNSURE
+        return Feasibility.of(bool(made.labels[i] == made.labels[j]))
 
     learned = learn_cluster(made.X, verdict, 1, error=0.1, random_state=0)
     size = sample_size(2, 0.1, 0.05)
     assert 0.5 * size < learned.n_sample < 0.8 * size
     assert learned.error == error_bound(learned.n_sample, 2, 0.05) > 0.1
-    nobody = learn_cluster(made.X, lambda i, j: Verdict.UNSURE, 1, error=0.1, random_state=0)
+    nobody = learn_cluster(made.X, lambda i, j: Feasibility.UNSURE, 1, error=0.1, random_state=0)
     assert nobody.error == 1.0
     assert nobody.contains(made.X).sum() == 1
 
@@ -181,7 +181,7 @@ def test_an_unsure_answer_is_put_to_another_member() -> None:
             comparators.add(question.comparator)
             same = bool(made.labels[question.item] == made.labels[question.comparator])
             unsure = question.comparator == 0 and question.item % 2 == 0
-            run.tell(question, Verdict.UNSURE if unsure else Verdict.of(same))
+            run.tell(question, Feasibility.UNSURE if unsure else Feasibility.of(same))
     assert len(comparators) == 2
     assert run.result.n_sample == sample_size(2, 0.3, 0.3)
 

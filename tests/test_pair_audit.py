@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 from scipy.stats import beta
 
-from samecluster import Verdict
+from samecluster import Feasibility
 from samecluster.recovery.audit.audit import Audit
-from samecluster.recovery.audit.checks import Check, Pairs
+from samecluster.recovery.audit.checks import Check, PairChecks
 from samecluster.recovery.audit.evidence import Coin
 
 
@@ -52,7 +52,7 @@ def drawn_checks(sizes: tuple[int, ...], limit: int) -> Iterator[tuple[Check, Fr
     labels = np.repeat(np.arange(len(sizes)), sizes)
     outcome = EveryOutcome()
     rng = cast(np.random.Generator, outcome)
-    pairs = Pairs(np.arange(len(labels)), labels, limit, rng)
+    pairs = PairChecks(np.arange(len(labels)), labels, limit, rng)
     while True:
         check = pairs.draw(0)
         yield check, outcome.chance()
@@ -149,7 +149,7 @@ def test_no_adversary_is_certified_too_often(sizes) -> None:
     n, starts = len(labels), np.cumsum([0, *sizes])[:-1]
     total = float(total_weight(tuple(sizes), limit))
     met = claims(limit / total, delta, longest, most)
-    sampler = Pairs(np.arange(n), labels, limit, np.random.default_rng(4))
+    sampler = PairChecks(np.arange(n), labels, limit, np.random.default_rng(4))
     draws = [sampler.draw(i) for i in range(60_000)]
     for name, spread in adversaries(sizes, limit).items():
         wrong = np.zeros(n, dtype=bool)
@@ -181,7 +181,7 @@ def test_a_group_that_is_all_wrong_is_found() -> None:
         while not (failed or audit.met):
             for check in audit.next_checks(10):
                 failed |= check.partner is None and check.label == 2
-                audit.take(check, Verdict.of(not (check.partner is None and check.label == 2)))
+                audit.take(check, Feasibility.of(not (check.partner is None and check.label == 2)))
         certified += audit.met
     # 60 runs of 5 % chance each: 9 or more in 1 of 300 such tests.
     assert certified <= 8
@@ -206,9 +206,9 @@ def test_it_says_nothing_until_it_is_met() -> None:
     more = audit.n_more()
     assert more is not None
     for check in audit.next_checks(more - 1):
-        audit.take(check, Verdict.SAME)
+        audit.take(check, Feasibility.SAME)
     assert audit.n_wrong_at_most == 20_000
-    audit.take(audit.next_checks()[0], Verdict.SAME)
+    audit.take(audit.next_checks()[0], Feasibility.SAME)
     assert audit.n_wrong_at_most <= 200
     assert str(audit.report()).startswith("at most 1 % of the labels are wrong")
 
@@ -223,7 +223,7 @@ def test_pairs_that_answers_elsewhere_decide_cost_no_question() -> None:
     assert pair not in audit.next_checks(50)
     audit.settle(range(100), wrong=False)
     assert audit._now.n_answered == len(audit._now._drawn) >= 50
-    assert audit._now._verdicts[pair.number] is Verdict.DIFFERENT
+    assert audit._now._verdicts[pair.number] is Feasibility.DIFFERENT
 
 
 def test_partners_are_two_items_of_one_label() -> None:

@@ -10,14 +10,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.stats import beta, binomtest
 
-from samecluster import Answer, Question, Verdict, clustering_error, recover
+from samecluster import Answer, Feasibility, Question, clustering_error, recover
 from samecluster.errors import InvalidInputError, OracleError, ProtocolError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import FunctionOracle, LabelOracle, NoisyOracle, Oracle, Panel, RowOracle
 from samecluster.oracles.panel.reliability import Reliability
 
 NAMES = ["ann", "ben", "cem", "dot", "eve"]
-WORDS = {"s": Verdict.SAME, "d": Verdict.DIFFERENT, "u": Verdict.UNSURE}
+WORDS = {"s": Feasibility.SAME, "d": Feasibility.DIFFERENT, "u": Feasibility.UNSURE}
 
 rates = st.lists(st.integers(1, 49).map(lambda e: e / 100), min_size=2, max_size=5)
 confidences = st.sampled_from([0.6, 0.8, 0.9, 0.95, 0.99, 0.999])
@@ -26,11 +26,11 @@ confidences = st.sampled_from([0.6, 0.8, 0.9, 0.95, 0.99, 0.999])
 class Scripted(Oracle):
     """Says what it is told to, and counts how often it was asked about each pair."""
 
-    def __init__(self, says: Verdict) -> None:
+    def __init__(self, says: Feasibility) -> None:
         self.says = says
         self.asked: Counter[Question] = Counter()
 
-    def answer(self, question: Question) -> Verdict:
+    def answer(self, question: Question) -> Feasibility:
         self.asked[question] += 1
         return self.says
 
@@ -50,9 +50,9 @@ def probability_of_same(errors: dict[str, float], votes) -> float:
     """By Bayes' rule, both verdicts being equally likely before."""
     likelihood = {True: 1.0, False: 1.0}
     for vote in votes:
-        if vote.verdict is not Verdict.UNSURE:
+        if vote.verdict is not Feasibility.UNSURE:
             for truth in (True, False):
-                right = (vote.verdict is Verdict.SAME) == truth
+                right = (vote.verdict is Feasibility.SAME) == truth
                 likelihood[truth] *= 1 - errors[vote.who] if right else errors[vote.who]
     return likelihood[True] / (likelihood[True] + likelihood[False])
 
@@ -72,13 +72,13 @@ def test_a_verdict_comes_as_soon_as_bayes_gives_it_the_confidence(errors, words,
         before = probability_of_same(by_name, outcome.votes[:n])
         assert max(before, 1 - before) < confidence, "somebody was asked without need"
     certainty = max(outcome.probability, 1 - outcome.probability)
-    if verdict is Verdict.UNSURE:
+    if verdict is Feasibility.UNSURE:
         assert len(outcome.votes) == len(errors)
         assert certainty < confidence
         assert outcome.decisive is None
     else:
         assert certainty >= confidence - 1e-9
-        assert (verdict is Verdict.SAME) == (outcome.probability > 0.5)
+        assert (verdict is Feasibility.SAME) == (outcome.probability > 0.5)
         assert outcome.decisive == outcome.votes[-1].who
 
 
@@ -92,8 +92,8 @@ def test_with_known_error_rates_the_share_of_wrong_verdicts_is_as_promised(
         chance = math.prod(e if err else 1 - e for e, err in zip(errors, errs, strict=True))
         panel = known(errors, ["s" if err != same else "d" for err in errs], confidence)
         verdict = panel.answer(Question(0, 1))
-        settled += chance * (verdict is not Verdict.UNSURE)
-        wrong += chance * (verdict is Verdict.of(not same))
+        settled += chance * (verdict is not Feasibility.UNSURE)
+        wrong += chance * (verdict is Feasibility.of(not same))
     assert wrong <= (1 - confidence) * settled + 1e-9
 
 
@@ -126,7 +126,8 @@ def test_estimates_are_close_to_exact_bayes_over_all_error_rates() -> None:
     joint = prior[:, None, None] * prior[None, :, None] * prior[None, None, :]
     for outcome in panel.outcomes:
         said = [
-            vote.verdict is Verdict.SAME for vote in sorted(outcome.votes, key=lambda v: str(v.who))
+            vote.verdict is Feasibility.SAME
+            for vote in sorted(outcome.votes, key=lambda v: str(v.who))
         ]
         one, other = (
             [np.where(right, 1 - rate, rate) for right in ([s == t for s in said])]
@@ -161,8 +162,8 @@ def random_questions(n: int, seed: int) -> list[Question]:
     return list(questions)
 
 
-def right(question: Question) -> Verdict:
-    return Verdict.of(question.item % 5 == question.comparator % 5)
+def right(question: Question) -> Feasibility:
+    return Feasibility.of(question.item % 5 == question.comparator % 5)
 
 
 def tally(p: float, confidence: float, runs: int, n: int, unit="pair") -> tuple[int, int, int, int]:
@@ -172,8 +173,8 @@ def tally(p: float, confidence: float, runs: int, n: int, unit="pair") -> tuple[
         panel = Panel(crowd([p] * 5, seed, unit), confidence)
         for question in random_questions(n, seed):
             verdict = panel.answer(question)
-            n_settled += verdict is not Verdict.UNSURE
-            n_wrong += verdict not in (Verdict.UNSURE, right(question))
+            n_settled += verdict is not Feasibility.UNSURE
+            n_wrong += verdict not in (Feasibility.UNSURE, right(question))
         n_answers += panel.n_answers
     return runs * n, n_settled, n_wrong, n_answers
 
@@ -192,7 +193,7 @@ def test_errors_per_pair_leave_fewer_wrong_verdicts_than_promised(p, runs, n) ->
 def test_a_bad_person_is_found_out_and_decides_little() -> None:
     panel = Panel(crowd([0.05, 0.05, 0.4, 0.05, 0.05], seed=3), confidence=0.999)
     wrong = sum(
-        panel.answer(question) not in (Verdict.UNSURE, right(question))
+        panel.answer(question) not in (Feasibility.UNSURE, right(question))
         for question in random_questions(600, seed=3)
     )
     people = panel.report()
@@ -207,7 +208,7 @@ def test_a_bad_person_is_found_out_and_decides_little() -> None:
 
 def test_a_report_adds_up() -> None:
     panel = Panel(
-        {**crowd([0.1, 0.2, 0.3, 0.2, 0.1], seed=1), "shy": Scripted(Verdict.UNSURE)}, 0.9
+        {**crowd([0.1, 0.2, 0.3, 0.2, 0.1], seed=1), "shy": Scripted(Feasibility.UNSURE)}, 0.9
     )
     panel.ask(random_questions(80, seed=1))
     people = {person.name: person for person in panel.report()}
@@ -215,12 +216,12 @@ def test_a_report_adds_up() -> None:
     assert Counter(a.who for a in panel.answers) == {
         name: person.n_answers for name, person in people.items()
     }
-    settled = [o for o in panel.outcomes if o.verdict is not Verdict.UNSURE]
+    settled = [o for o in panel.outcomes if o.verdict is not Feasibility.UNSURE]
     assert sum(person.n_decisive for person in people.values()) == len(settled)
     assert people["shy"].n_unsure == people["shy"].n_answers > 0
     assert people["shy"].error == pytest.approx(0.15), "unsure teaches nothing"
     outvoted = sum(
-        vote.verdict not in (o.verdict, Verdict.UNSURE) for o in settled for vote in o.votes
+        vote.verdict not in (o.verdict, Feasibility.UNSURE) for o in settled for vote in o.votes
     )
     assert sum(person.n_outvoted for person in people.values()) == outvoted > 0
     assert "decisive" in str(people["shy"])
@@ -242,11 +243,11 @@ def test_again_asks_the_others_and_may_change_the_verdict() -> None:
     people = scripted("ssddd")
     panel = Panel(people, confidence=0.85, error=0.15, strength=math.inf)
     question = Question(0, 1)
-    assert panel.answer(question) is Verdict.SAME
+    assert panel.answer(question) is Feasibility.SAME
     assert panel.n_answers == 1
-    assert panel.again(question, confidence=0.95) is Verdict.SAME
+    assert panel.again(question, confidence=0.95) is Feasibility.SAME
     assert panel.n_answers == 2
-    assert panel.again(question) is Verdict.DIFFERENT
+    assert panel.again(question) is Feasibility.DIFFERENT
     assert [vote.who for vote in panel.outcome(question).votes] == NAMES
     assert panel.outcome(question).decisive == "eve"
     assert panel.weight(question) == pytest.approx(math.log(0.85 / 0.15))
@@ -258,17 +259,19 @@ def test_a_verdict_of_somebody_who_turned_out_bad_becomes_doubtful() -> None:
     turned = FunctionOracle(lambda i, j: i in (100, 200) or i % 5 != j % 5)
     people: dict[str, Oracle] = {"eve": turned, **crowd([0.02] * 3, seed=0)}
     panel = Panel(people, confidence=0.9, error={**dict.fromkeys(people, 0.15), "eve": 0.1})
-    assert panel.ask([checked, early]) == [Verdict.SAME, Verdict.SAME]
+    assert panel.ask([checked, early]) == [Feasibility.SAME, Feasibility.SAME]
     assert [vote.who for vote in panel.outcome(early).votes] == ["eve"]
     panel.ask(random_questions(40, seed=2))
     assert early in panel.doubtful()
-    assert panel.outcome(early).verdict is Verdict.SAME, "a verdict stands until it is asked again"
-    assert panel.again(early) is Verdict.DIFFERENT
+    assert panel.outcome(early).verdict is Feasibility.SAME, (
+        "a verdict stands until it is asked again"
+    )
+    assert panel.again(early) is Feasibility.DIFFERENT
     assert early not in panel.doubtful()
 
 
 def test_a_person_whose_word_is_enough_is_checked_every_so_often() -> None:
-    people = {"ann": Scripted(Verdict.SAME), "ben": Scripted(Verdict.SAME)}
+    people = {"ann": Scripted(Feasibility.SAME), "ben": Scripted(Feasibility.SAME)}
     panel = Panel(people, confidence=0.9, error={"ann": 0.05, "ben": 0.1}, check_every=10)
     panel.ask([Question(0, i) for i in range(1, 101)])
     assert people["ann"].asked.total() == 100
@@ -297,19 +300,19 @@ def test_when_somebody_fails_the_others_are_not_asked_again() -> None:
     class Late(Oracle):
         here = False
 
-        def answer(self, question: Question) -> Verdict:
+        def answer(self, question: Question) -> Feasibility:
             if not self.here:
                 raise TimeoutError(f"out for lunch when asked about {question}")
-            return Verdict.SAME
+            return Feasibility.SAME
 
-    ann = Scripted(Verdict.SAME)
+    ann = Scripted(Feasibility.SAME)
     panel = Panel({"ann": ann, "ben": Late()}, confidence=0.95)
     with pytest.raises(OracleError, match="out for lunch"):
         panel.answer(Question(0, 1))
     with pytest.raises(ProtocolError, match="not asked about 0 and 1"):
         panel.outcome(Question(0, 1))
     Late.here = True
-    assert panel.answer(Question(0, 1)) is Verdict.SAME
+    assert panel.answer(Question(0, 1)) is Feasibility.SAME
     assert ann.asked.total() == 1
     assert all(person.error < 0.15 for person in panel.report()), "both agreed, and both count"
 
@@ -319,7 +322,7 @@ def test_a_panel_for_rows_shares_its_memory_and_refuses_other_data() -> None:
     rows = RowOracle(lambda x, y: (x[0] > 0) == (y[0] > 0))
     panel = Panel({"ann": rows, "ben": rows, "cem": rows})
     bound = panel.bound_to(X)
-    assert bound.ask([Question(0, 1), Question(1, 2)]) == [Verdict.SAME, Verdict.DIFFERENT]
+    assert bound.ask([Question(0, 1), Question(1, 2)]) == [Feasibility.SAME, Feasibility.DIFFERENT]
     assert panel.n_answers == bound.n_answers == panel.bound_to(X).n_answers == 6
     with pytest.raises(InvalidInputError, match="other data"):
         panel.bound_to(X + 1)
@@ -341,8 +344,8 @@ def test_errors_that_all_share_stay_wrong_whatever_is_asked() -> None:
     misled[0] = 1
     panel = Panel(crowd([0.05] * 5, seed=0, labels=misled), confidence=0.999)
     verdicts = [panel.answer(Question(0, j)) for j in range(1, 60)]
-    settled = [(j, v) for j, v in enumerate(verdicts, start=1) if v is not Verdict.UNSURE]
-    wrong = [j for j, v in settled if v is not Verdict.of(bool(labels[j] == labels[0]))]
+    settled = [(j, v) for j, v in enumerate(verdicts, start=1) if v is not Feasibility.UNSURE]
+    wrong = [j for j, v in settled if v is not Feasibility.of(bool(labels[j] == labels[0]))]
     assert len(settled) > 45
     assert {labels[j] for j in wrong} == {0, 1}
 
@@ -375,12 +378,12 @@ def ask(i: int, j: int) -> Question | None:
         ({"check_every": 0}, "check_every must be"),
         ({"strength": math.inf, "confidence": 0.99}, "out of reach: .* 0.9698"),
         ({"people": {"ann": LabelOracle([0, 0])}}, "out of reach"),
-        ({"answers": [Answer(Question(0, 1), Verdict.SAME, "zoe")]}, "'zoe', who is not"),
+        ({"answers": [Answer(Question(0, 1), Feasibility.SAME, "zoe")]}, "'zoe', who is not"),
         (
             {
                 "answers": [
-                    Answer(Question(0, 1), Verdict.SAME, "ann"),
-                    Answer(Question(1, 0), Verdict.DIFFERENT, "ann"),
+                    Answer(Question(0, 1), Feasibility.SAME, "ann"),
+                    Answer(Question(1, 0), Feasibility.DIFFERENT, "ann"),
                 ]
             },
             "two verdicts on",

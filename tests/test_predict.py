@@ -13,7 +13,7 @@ from sklearn.datasets import (
     make_moons,
 )
 
-from samecluster import How, Verdict, clustering_error, recover, start
+from samecluster import Feasibility, How, clustering_error, recover, start
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
@@ -89,7 +89,7 @@ def test_labels_agree_with_every_answer(name, max_questions) -> None:
     assert found.n_questions == max_questions == len(found.answers)
     for answer in found.answers:
         i, j = answer.question.pair
-        assert (found.labels[i] == found.labels[j]) == (answer.verdict is Verdict.SAME)
+        assert (found.labels[i] == found.labels[j]) == (answer.verdict is Feasibility.SAME)
     assert set(found.labels) == set(range(found.labels.max() + 1))
 
 
@@ -166,8 +166,12 @@ def test_the_number_of_clusters_saves_questions() -> None:
 def test_points_that_nobody_is_sure_about_are_predicted() -> None:
     X, truth = DATA["iris"]
 
-    def answer(i: int, j: int) -> Verdict:
-        return Verdict.UNSURE if {i, j} & {5, 60, 120} else Verdict.of(bool(truth[i] == truth[j]))
+    def answer(i: int, j: int) -> Feasibility:
+        return (
+            Feasibility.UNSURE
+            if {i, j} & {5, 60, 120}
+            else Feasibility.of(bool(truth[i] == truth[j]))
+        )
 
     found = recover(X, answer, method=Predict(expected_error=0), random_state=0)
     assert clustering_error(found.labels, truth) <= 1 / 150
@@ -179,8 +183,10 @@ def test_groups_that_nobody_could_compare_at_first_are_compared_elsewhere() -> N
     """Every fifth pair is unsure; the right number of groups is found all the same."""
     X, truth = DATA["blobs"]
 
-    def answer(i: int, j: int) -> Verdict:
-        return Verdict.UNSURE if (i + j) % 5 == 0 else Verdict.of(bool(truth[i] == truth[j]))
+    def answer(i: int, j: int) -> Feasibility:
+        return (
+            Feasibility.UNSURE if (i + j) % 5 == 0 else Feasibility.of(bool(truth[i] == truth[j]))
+        )
 
     found = recover(X, answer, method=Predict(expected_error=0), max_questions=120, random_state=0)
     assert clustering_error(found.labels, truth) <= 0.01
@@ -189,7 +195,7 @@ def test_groups_that_nobody_could_compare_at_first_are_compared_elsewhere() -> N
 def test_an_oracle_that_is_never_sure_is_not_asked_forever() -> None:
     X, _ = DATA["iris"]
     found = recover(
-        X, lambda i, j: Verdict.UNSURE, method=Predict(expected_error=0), random_state=0
+        X, lambda i, j: Feasibility.UNSURE, method=Predict(expected_error=0), random_state=0
     )
     assert found.n_questions <= len(X)
     assert set(found.labels) == {0}

@@ -6,10 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
-from samecluster.recovery.predict.calibration import SHARPNESS, Confidence
+from samecluster.recovery.predict.calibration import SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
-from samecluster.recovery.predict.gaussian_process import NOISE, Regression, left_out
+from samecluster.recovery.predict.gaussian_process import NOISE, GaussianProcess, left_out
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.similarity import (
     Similarity,
@@ -52,7 +52,7 @@ def test_answers_one_by_one_give_what_all_at_once_give(seed, kind, m) -> None:
     similarity = similarities(points)[kind]
     asked = rng.choice(40, size=m, replace=False).tolist()
     groups = rng.integers(0, 4, size=m)
-    one_by_one = Regression(similarity, 40)
+    one_by_one = GaussianProcess(similarity, 40)
     for _ in range(4):
         one_by_one.add_group()
     half = m // 2
@@ -63,7 +63,7 @@ def test_answers_one_by_one_give_what_all_at_once_give(seed, kind, m) -> None:
     for item, group in zip(asked[half:], groups[half:], strict=True):
         one_by_one.learn(item, int(group))
 
-    at_once = Regression.fitted(similarity, 40, asked, np.eye(3)[groups])
+    at_once = GaussianProcess.fitted(similarity, 40, asked, np.eye(3)[groups])
     assert np.allclose(one_by_one.targets, at_once.targets)
     assert np.allclose(one_by_one.mean, at_once.mean, atol=1e-5)
     assert np.allclose(one_by_one.variance, at_once.variance, atol=1e-5)
@@ -84,13 +84,13 @@ def test_leave_one_out_equals_leaving_each_one_out(seed, kind, m) -> None:
     closed = left_out(similarity, asked, targets)
     for at, item in enumerate(asked):
         others = asked[:at] + asked[at + 1 :]
-        refitted = Regression.fitted(similarity, 40, others, np.delete(targets, at, axis=0))
+        refitted = GaussianProcess.fitted(similarity, 40, others, np.delete(targets, at, axis=0))
         assert np.allclose(closed[at], refitted.mean[item], atol=1e-4)
 
 
 def test_the_mean_ahead_of_an_answer_knows_nothing_of_it() -> None:
     similarity = similarities(random_points(1))[2]
-    model = Regression(similarity, 40, n_groups=2)
+    model = GaussianProcess(similarity, 40, n_groups=2)
     for item in (3, 9, 27, 14, 30):
         before = model.mean[item].copy()
         model.learn(item, item % 2)
@@ -98,7 +98,7 @@ def test_the_mean_ahead_of_an_answer_knows_nothing_of_it() -> None:
 
 
 def test_gain_is_the_variance_that_an_answer_removes() -> None:
-    model = Regression(similarities(random_points(2))[2], 40, n_groups=1)
+    model = GaussianProcess(similarities(random_points(2))[2], 40, n_groups=1)
     model.learn(5, 0)
     for item in (0, 7, 33):
         before = model.variance.sum()
@@ -246,20 +246,20 @@ def test_clouds_leave_out_the_farthest_of_large_groups() -> None:
 def test_sharpness_is_found_from_scores_and_truth(true_sharpness) -> None:
     rng = np.random.default_rng(0)
     scores = rng.random(size=(3000, 3))
-    shares = Confidence(true_sharpness, 0.0).probabilities(scores)
+    shares = Calibration(true_sharpness, 0.0).probabilities(scores)
     truth = (rng.random(3000)[:, None] > shares.cumsum(axis=1)).sum(axis=1)
-    found = Confidence.fitted(scores, truth, SHARPNESS)
+    found = Calibration.fitted(scores, truth, SHARPNESS)
     assert found.sharpness == pytest.approx(true_sharpness, rel=0.25)
 
 
 def test_without_evidence_the_sharpness_is_the_usual_one() -> None:
-    found = Confidence.fitted(np.zeros((0, 3)), np.zeros(0, dtype=int), SHARPNESS)
+    found = Calibration.fitted(np.zeros((0, 3)), np.zeros(0, dtype=int), SHARPNESS)
     assert found.sharpness == pytest.approx(SHARPNESS, rel=0.11)
     assert 0 < found.lapse <= 0.1
 
 
 def test_probabilities_leave_something_for_groups_nobody_has_seen() -> None:
-    found = Confidence(12.0, 0.02).probabilities(np.array([[1.0, 0.0], [-np.inf, -np.inf]]))
+    found = Calibration(12.0, 0.02).probabilities(np.array([[1.0, 0.0], [-np.inf, -np.inf]]))
     assert (found > 0).all()
     assert (found.sum(axis=1) < 1.0).all()
 

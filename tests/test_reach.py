@@ -229,7 +229,7 @@ def test_weights_that_leave_something_over_never_show_more_than_the_gauge(
     charges = linear_programs.Charges.of(columns, first, np.zeros(d + 1))
 
     def shown(limit: float, weights: FloatArray, at: int) -> bool:
-        found = linear_programs.Reached(
+        found = linear_programs.ReachWeights(
             np.ones(1, bool), solved.basis[[at]], weights[[at]], inverse[:0]
         )
         return bool(Kernel(compiled).shown(targets[[at]], found, columns, charges, limit)[0])

@@ -7,13 +7,13 @@ import os
 import numpy as np
 import pytest
 
-from samecluster import How, Recur, Verdict, clustering_error, recover, start
+from samecluster import Feasibility, How, Recur, clustering_error, recover, start
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.ellipsoid import Ellipsoid
 from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
-from samecluster.recovery.paper.recur import _Rounds
+from samecluster.recovery.paper.recur import RecurRun
 
 CAMPAIGN = 12_000 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 480
 SHARDS = 16
@@ -99,8 +99,8 @@ INSTANCES = (random_instance, surrounded_instance, random_instance, capped_insta
 
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_recur_is_exact_and_its_cells_are_monochromatic(shard, monkeypatch) -> None:
-    tessellate = _Rounds._tessellate
-    enclose = _Rounds._enclose
+    tessellate = RecurRun._tessellate
+    enclose = RecurRun._enclose
     seen = {"cells": 0, "shared": 0, "stretched": 0}
 
     def enclosed(self, members, foreign):
@@ -124,8 +124,8 @@ def test_recur_is_exact_and_its_cells_are_monochromatic(shard, monkeypatch) -> N
         seen["shared"] += int((size > 1).sum())
         return inside, cells
 
-    monkeypatch.setattr(_Rounds, "_tessellate", watched)
-    monkeypatch.setattr(_Rounds, "_enclose", enclosed)
+    monkeypatch.setattr(RecurRun, "_tessellate", watched)
+    monkeypatch.setattr(RecurRun, "_enclose", enclosed)
     for seed in range(shard, CAMPAIGN, SHARDS):
         make = INSTANCES[seed // SHARDS % len(INSTANCES)]
         made, settings = make(seed), random_settings(seed)
@@ -223,8 +223,8 @@ def test_unsure_answers_end_with_points_set_aside(method) -> None:
     while run.pending:
         for question in run.pending:
             i, j = question.pair
-            verdict = Verdict.of(bool(made.labels[i] == made.labels[j]))
-            run.tell(question, Verdict.UNSURE if 5 in (i, j) else verdict)
+            verdict = Feasibility.of(bool(made.labels[i] == made.labels[j]))
+            run.tell(question, Feasibility.UNSURE if 5 in (i, j) else verdict)
     found = run.result
     if method != "scq-k-means":
         others = np.arange(300) != 5
@@ -237,7 +237,7 @@ def test_an_oracle_that_is_never_sure_leaves_everything_unassigned() -> None:
     for method in ("recur", "certify"):
         found = recover(
             made.X,
-            lambda i, j: Verdict.UNSURE,
+            lambda i, j: Feasibility.UNSURE,
             n_clusters=2,
             margin=1.0,
             method=method,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samecluster import Answer, How, Predict, Question, Recovery, Verdict, recover
+from samecluster import Answer, Feasibility, How, Predict, Question, Recovery, recover
 from samecluster.errors import InvalidInputError, RefutedError
 from samecluster.instances import make_ellipsoids
 from samecluster.recovery.audit.audit import AuditReport
@@ -137,7 +137,7 @@ def test_predictions_come_with_what_the_model_expects_of_itself(tmp_path, predic
 
 
 def test_audit_refutations_and_exceptions_are_told_as_they_are(tmp_path, proven) -> None:
-    refuted = RefutedError(3, 1, (Answer(Question(3, 4), Verdict.SAME),), 1.0, 0.4)
+    refuted = RefutedError(3, 1, (Answer(Question(3, 4), Feasibility.SAME),), 1.0, 0.4)
     report = read(
         tmp_path,
         proven,
@@ -168,7 +168,7 @@ def test_very_many_clusters_and_answers_are_summed_up(tmp_path, proven, without_
         proven,
         labels=np.arange(n) // 2,
         how_codes=np.full(n, How.ASKED, dtype=np.int8),
-        answers=tuple(Answer(Question(0, i), Verdict.DIFFERENT) for i in range(1, n)),
+        answers=tuple(Answer(Question(0, i), Feasibility.DIFFERENT) for i in range(1, n)),
     )
     report = read(tmp_path, many)
     assert ["400 smaller clusters together", "800", "800"] in report.rows

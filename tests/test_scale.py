@@ -16,7 +16,7 @@ from samecluster.large.api import LargeRecovery, recover_large, start_large
 from samecluster.oracles import LabelOracle
 from samecluster.oracles.functions import RowOracle
 from samecluster.points.block_work import over_blocks
-from samecluster.proof.checker import Verified, check, fingerprint
+from samecluster.proof.checker import VerifiedProof, check, fingerprint
 from samecluster.proof.files import read_lines
 from samecluster.recovery.certify.levels import first_rows
 
@@ -39,7 +39,7 @@ def in_memory(made: Instance, method: Any = "certify") -> Recovery:
     )
 
 
-def checked(X: Any, found: LargeRecovery, proof: Path) -> Verified:
+def checked(X: Any, found: LargeRecovery, proof: Path) -> VerifiedProof:
     """The proof as the checker sees it, which must agree with every label."""
     shown = check(np.asarray(X, dtype=np.float64), read_lines(proof))
     known = found.labels >= 0

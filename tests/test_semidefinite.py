@@ -26,7 +26,12 @@ from samecluster.geometry.semidefinite.certificates import (
     shown_outside,
     widened,
 )
-from samecluster.geometry.semidefinite.solver import Decision, Verdict, decide, round_coordinates
+from samecluster.geometry.semidefinite.solver import (
+    Decision,
+    Feasibility,
+    decide,
+    round_coordinates,
+)
 from samecluster.proof import checker
 from samecluster.proof.log import ProofLog
 
@@ -37,7 +42,7 @@ COMPILED = (
     if importlib.util.find_spec("numba")
     else None
 )
-FEASIBLE, INFEASIBLE, UNCLEAR = Verdict.FEASIBLE, Verdict.INFEASIBLE, Verdict.UNCLEAR
+FEASIBLE, INFEASIBLE, UNCLEAR = Feasibility.FEASIBLE, Feasibility.INFEASIBLE, Feasibility.UNCLEAR
 
 
 def lifted(points: FloatArray) -> FloatArray:
@@ -176,7 +181,7 @@ def sdp_record(item, inside, columns, non_members) -> list[Any]:
     return list(log.records[0])
 
 
-def checked(certificate, positives, negatives, gamma, item_row, inside) -> checker.Verified:
+def checked(certificate, positives, negatives, gamma, item_row, inside) -> checker.VerifiedProof:
     """Write a certificate for row ``item_row`` of one side down as a proof, and check that."""
     member = positives[:, -1] == 1.0
     axes, d = np.flatnonzero(~member), positives.shape[1] - 1

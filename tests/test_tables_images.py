@@ -9,7 +9,7 @@ import pytest
 from PIL import Image
 
 from samecluster.errors import InvalidInputError
-from samecluster.tables import Preparation, Wanted, as_table, item_keys, read_table
+from samecluster.tables import FeatureOptions, Preparation, as_table, item_keys, read_table
 from samecluster.tables.reading.load import load_data
 from samecluster.tables.reading.vectors import join_vectors
 
@@ -31,7 +31,7 @@ def test_a_folder_of_images_is_a_table_of_pixels_in_the_order_of_names(folder) -
     assert list(table.column("name").texts) == ["a.PNG", "b.png", "d.png", "e.png", "inner/c.bmp"]
     assert table.blocks["pixels"].shape == (5, 4 * 4 * 3)
     assert table.blocks["pixels"][0, :3].tolist() == [60 / 255, 10 / 255, 200 / 255]
-    preparation = Preparation.fit(table, Wanted(reduce=2))
+    preparation = Preparation.fit(table, FeatureOptions(reduce=2))
     X = preparation.apply(table)
     assert X.shape == (5, 2)
     assert np.array_equal(X[2], X[3])
@@ -128,7 +128,7 @@ def test_vectors_are_joined_by_id(kind, tmp_path) -> None:
     loaded = load_data(data, id_column="id", vectors=file)
     assert loaded.table.blocks["vectors"].tolist() == [[3, 4], [1, 2]]
     assert loaded.notes[0].startswith("Vectors are joined by id (id); 1 vectors are for no item.")
-    preparation = Preparation.fit(loaded.table, Wanted(id_column="id"))
+    preparation = Preparation.fit(loaded.table, FeatureOptions(id_column="id"))
     assert preparation.apply(loaded.table).shape == (2, 2)
     assert preparation.columns == ()
 

@@ -10,7 +10,7 @@ import typer
 
 from samecluster.cli.commands.inspect import inspect
 from samecluster.errors import InvalidInputError
-from samecluster.tables import Wanted, as_table
+from samecluster.tables import FeatureOptions, as_table
 from samecluster.tables.features.inspect import inspect_table
 
 app = typer.Typer(add_completion=False)
@@ -100,7 +100,7 @@ def test_fewer_components_are_suggested_where_proofs_would_not_pay() -> None:
     assert not found.proofs_pay
     assert found.suggested_reduce in (2, 3)
     assert "--reduce" in str(found)
-    reduced = inspect_table(as_table(X), Wanted(reduce=found.suggested_reduce))
+    reduced = inspect_table(as_table(X), FeatureOptions(reduce=found.suggested_reduce))
     assert reduced.proofs_pay
     assert reduced.suggested_reduce is None
     assert inspect_table(as_table(X[:, :3])).suggested_reduce is None
@@ -114,7 +114,7 @@ def test_few_rows_are_for_prediction_whatever_is_reduced() -> None:
 
 def test_rows_left_out_are_counted() -> None:
     table = as_table({"x": [1.5, None, 3.5, 4.5], "y": [1, 2, 2, 7]})
-    found = inspect_table(table, Wanted(drop_missing=True))
+    found = inspect_table(table, FeatureOptions(drop_missing=True))
     assert (found.n_rows, found.n_dropped, found.n_features) == (4, 1, 2)
     assert "3 items (1 left out for missing values) with 2 features" in str(found)
     assert str(inspect_table(table)).splitlines()[-1].startswith("Problem: data, row 1")

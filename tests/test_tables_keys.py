@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samecluster.errors import InvalidInputError
-from samecluster.tables import Asked, as_table, item_keys, read_table
+from samecluster.tables import CsvOptions, as_table, item_keys, read_table
 from samecluster.tables.reading.delimited import parse_delimited
 
 ROWS = st.lists(
@@ -25,7 +25,7 @@ ROWS = st.lists(
 
 
 def parsed(text: str):
-    return parse_delimited(text.encode(), "data.csv", Asked(separator=",", header=True))
+    return parse_delimited(text.encode(), "data.csv", CsvOptions(separator=",", header=True))
 
 
 def as_csv(rows, order=(0, 1, 2)) -> str:

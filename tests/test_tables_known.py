@@ -3,7 +3,7 @@
 import pytest
 
 from samecluster.errors import InvalidInputError
-from samecluster.tables import Wanted, as_table
+from samecluster.tables import FeatureOptions, as_table
 from samecluster.tables.display import columns_to_show, shown
 from samecluster.tables.known_answers import KnownLabel, KnownPair, read_labels, read_pairs
 
@@ -69,6 +69,7 @@ def test_truth_and_labels_are_never_shown_unless_asked_for() -> None:
     table = as_table(
         {"id": [1, 2], "x": [1.5, 2.5], "y": [3.5, 1], "t": ["p", "q"], "truth": [0, 1]}
     )
-    assert columns_to_show(table, Wanted(truth="truth")) == ("id", "x", "y", "t")
-    assert columns_to_show(table, Wanted(id_column="id", labels="truth"), 3) == ("id", "x", "t")
-    assert columns_to_show(table, Wanted(features=("y",))) == ("y", "t")
+    assert columns_to_show(table, FeatureOptions(truth="truth")) == ("id", "x", "y", "t")
+    by_id = FeatureOptions(id_column="id", labels="truth")
+    assert columns_to_show(table, by_id, 3) == ("id", "x", "t")
+    assert columns_to_show(table, FeatureOptions(features=("y",))) == ("y", "t")

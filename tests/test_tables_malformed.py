@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from samecluster.cli.commands.inspect import inspect
 from samecluster.cli.main import EXIT_CODES
 from samecluster.errors import InvalidInputError
-from samecluster.tables import Asked
+from samecluster.tables import CsvOptions
 from samecluster.tables.features.inspect import inspect_table
 from samecluster.tables.reading.delimited import parse_delimited
 from samecluster.tables.reading.json_lines import parse_json_lines
@@ -344,7 +344,7 @@ VALID = {
     "npz": npz(x=NUMBERS, y=np.array(["a", "b", "c"])),
 }
 PARSERS = {
-    "csv": lambda data, name: parse_delimited(data, name, Asked()),
+    "csv": lambda data, name: parse_delimited(data, name, CsvOptions()),
     "jsonl": parse_json_lines,
     "parquet": parse_parquet,
     "npy": parse_npy,

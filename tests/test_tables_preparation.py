@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from samecluster.errors import InvalidInputError
-from samecluster.tables import Asked, Preparation, Wanted, as_table
+from samecluster.tables import CsvOptions, FeatureOptions, Preparation, as_table
 from samecluster.tables.features.components import Components, ordered_product
 from samecluster.tables.features.encoders import packed, unpacked
 from samecluster.tables.features.select import choose
@@ -19,11 +19,13 @@ FINITE = st.floats(allow_nan=False, allow_infinity=False)
 
 
 def parsed(text: str):
-    return parse_delimited(text.encode(), "data.csv", Asked(separator=",", header=True))
+    return parse_delimited(text.encode(), "data.csv", CsvOptions(separator=",", header=True))
 
 
 def reasons(table, **wanted) -> dict[str, str]:
-    return {use.name: use.why for use in choose(table, Wanted(**wanted)).uses if not use.used}
+    return {
+        use.name: use.why for use in choose(table, FeatureOptions(**wanted)).uses if not use.used
+    }
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def mixed():
 
 
 def test_measurements_are_used_and_every_other_column_has_a_reason(mixed) -> None:
-    choice = choose(mixed, Wanted(id_column="name", truth="truth", labels="label"))
+    choice = choose(mixed, FeatureOptions(id_column="name", truth="truth", labels="label"))
     assert choice.numbers == ("number", "count")
     assert reasons(mixed, id_column="name", truth="truth", labels="label") == {
         "serial": "whole numbers, all different: an identifier?",
@@ -60,7 +62,7 @@ def test_measurements_are_used_and_every_other_column_has_a_reason(mixed) -> Non
 
 
 def test_what_is_named_is_used_in_that_order(mixed) -> None:
-    choice = choose(mixed, Wanted(features=("serial", "number"), ignore=("count",)))
+    choice = choose(mixed, FeatureOptions(features=("serial", "number"), ignore=("count",)))
     assert choice.numbers == ("serial", "number")
     ignored = reasons(mixed, features=("serial", "number"), ignore=("count",))
     assert ignored["count"] == "left out as asked"
@@ -69,32 +71,32 @@ def test_what_is_named_is_used_in_that_order(mixed) -> None:
 
 def test_codes_that_are_numbers_now_and_then_are_text_but_a_slip_is_an_error() -> None:
     codes = as_table({"code": [7, "A7", 8, "B7", 9, "C7", 3, 2], "x": [1.5] * 7 + [2.5]})
-    assert choose(codes, Wanted()).numbers == ("x",)
-    assert choose(codes, Wanted()).problems == ()
+    assert choose(codes, FeatureOptions()).numbers == ("x",)
+    assert choose(codes, FeatureOptions()).problems == ()
     slip = as_table({"code": [7, "A7", 8, 9, 9, 9, 3, 2], "x": [1.5] * 7 + [2.5]})
-    assert "row 1, column 'code': 'A7' is no number" in choose(slip, Wanted()).problems[0]
+    assert "row 1, column 'code': 'A7' is no number" in choose(slip, FeatureOptions()).problems[0]
 
 
 def test_few_whole_numbers_are_an_identifier_only_by_their_name() -> None:
     table = as_table({"id": [1, 2, 3], "userID": [4, 6, 5], "height": [7, 8, 9]})
-    assert choose(table, Wanted()).numbers == ("height",)
+    assert choose(table, FeatureOptions()).numbers == ("height",)
 
 
 def test_columns_of_an_array_are_all_features() -> None:
-    assert choose(as_table(np.arange(40).reshape(20, 2)), Wanted()).numbers == ("x0", "x1")
+    assert choose(as_table(np.arange(40).reshape(20, 2)), FeatureOptions()).numbers == ("x0", "x1")
 
 
 def test_large_whole_numbers_are_told_apart_by_their_digits() -> None:
     cells = [str(2**60 + i) for i in range(20)]
     table = parsed("code,x\n" + "".join(f"{cell},{i % 3}.5\n" for i, cell in enumerate(cells)))
-    assert choose(table, Wanted()).numbers == ("x",)
+    assert choose(table, FeatureOptions()).numbers == ("x",)
 
 
 def test_columns_are_standardised_unless_asked_not_to(mixed) -> None:
     X = Preparation.fit(mixed).apply(mixed)
     assert np.allclose(X.mean(axis=0), 0)
     assert np.allclose(X.std(axis=0), 1)
-    raw = Preparation.fit(mixed, Wanted(scale=False, truth="truth")).apply(mixed)
+    raw = Preparation.fit(mixed, FeatureOptions(scale=False, truth="truth")).apply(mixed)
     assert np.array_equal(raw[:, 0], mixed.column("number").numbers.values)
 
 
@@ -106,7 +108,7 @@ def test_a_stored_preparation_gives_the_same_bits(X, scale) -> None:
     """For numbers of any size; what comes out is finite."""
     table = as_table(X)
     names = table.names
-    preparation = Preparation.fit(table, Wanted(features=names, scale=scale))
+    preparation = Preparation.fit(table, FeatureOptions(features=names, scale=scale))
     prepared = preparation.apply(table)
     again = Preparation.from_json(preparation.to_json())
     assert again.apply(table).tobytes() == prepared.tobytes()
@@ -121,7 +123,7 @@ def test_arrays_are_packed_to_the_last_bit(array) -> None:
 
 def test_rows_do_not_depend_on_the_rows_about_them(mixed) -> None:
     """The features of a row are the same whatever part of the table it comes in."""
-    everything = Wanted(categories=("colour",), truth="truth", reduce=2)
+    everything = FeatureOptions(categories=("colour",), truth="truth", reduce=2)
     preparation = Preparation.fit(mixed, everything)
     X = preparation.apply(mixed)
     part = as_table({name: list(mixed.column(name).values)[5:9] for name in mixed.names})
@@ -150,7 +152,7 @@ def test_principal_components_keep_the_largest_spread() -> None:
 
 
 def test_categories_become_columns_and_new_ones_are_none_of_them(mixed) -> None:
-    wanted = Wanted(features=("number",), categories=("colour",))
+    wanted = FeatureOptions(features=("number",), categories=("colour",))
     preparation = Preparation.fit(mixed, wanted)
     X = preparation.apply(mixed)
     assert X.shape == (30, 3)
@@ -162,9 +164,9 @@ def test_categories_become_columns_and_new_ones_are_none_of_them(mixed) -> None:
 
 def test_a_stored_preparation_holds_no_cells(mixed) -> None:
     texts = as_table({"says": ["secretive words here", "words here again", "secretive again"] * 4})
-    stored = Preparation.fit(texts, Wanted(texts=("says",))).to_json()
+    stored = Preparation.fit(texts, FeatureOptions(texts=("says",))).to_json()
     assert "secretive" not in stored
-    assert "blue" not in Preparation.fit(mixed, Wanted(categories=("colour",))).to_json()
+    assert "blue" not in Preparation.fit(mixed, FeatureOptions(categories=("colour",))).to_json()
 
 
 TOPICS = ["the cat and the dog like animals", "stocks and bonds and money at the bank"]
@@ -175,7 +177,7 @@ def test_texts_of_two_topics_lie_apart() -> None:
     topic = rng.integers(2, size=60)
     texts = [" ".join(rng.permutation(TOPICS[t].split())[:5]) for t in topic]
     table = as_table({"says": texts, "year": rng.integers(1990, 2000, size=60)})
-    preparation = Preparation.fit(table, Wanted(texts=("says",), text_dimensions=3))
+    preparation = Preparation.fit(table, FeatureOptions(texts=("says",), text_dimensions=3))
     assert preparation.columns == ("says",)
     X = preparation.apply(table)
     assert X.shape == (60, 3)
@@ -196,7 +198,7 @@ def test_missing_values_are_an_error_or_are_left_out() -> None:
         match=r"line 3, column 'x': no value; 2 rows have missing values \(lines 3 and 5\)",
     ):
         Preparation.fit(table)
-    preparation = Preparation.fit(table, Wanted(drop_missing=True))
+    preparation = Preparation.fit(table, FeatureOptions(drop_missing=True))
     assert preparation.kept(table).tolist() == [0, 2, 4]
     assert preparation.apply(table).shape == (3, 2)
     assert Preparation.from_json(preparation.to_json()).kept(table).tolist() == [0, 2, 4]
@@ -229,4 +231,4 @@ def test_a_preparation_of_another_version_is_refused() -> None:
 )
 def test_wishes_that_contradict_are_refused(wanted, message) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        Wanted(**wanted)
+        FeatureOptions(**wanted)

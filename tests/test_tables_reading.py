@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from samecluster.errors import InvalidInputError
-from samecluster.tables import Asked, Table, as_table, read_table
+from samecluster.tables import CsvOptions, Table, as_table, read_table
 from samecluster.tables.reading.delimited import parse_delimited
 
 CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=8)
@@ -20,7 +20,7 @@ CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size
 
 def parsed(text: str | bytes, **asked) -> Table:
     data = text if isinstance(text, bytes) else text.encode()
-    return parse_delimited(data, "data.csv", Asked(**asked))
+    return parse_delimited(data, "data.csv", CsvOptions(**asked))
 
 
 def numbers(table: Table, name: str) -> list[float]:
@@ -222,7 +222,7 @@ def test_narrow_floats_keep_their_short_text() -> None:
 )
 def test_what_is_asked_for_is_checked(asked, message) -> None:
     with pytest.raises(InvalidInputError, match=message):
-        Asked(**asked)
+        CsvOptions(**asked)
 
 
 def test_rows_are_listed_briefly() -> None:

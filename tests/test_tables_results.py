@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from samecluster import How
 from samecluster.errors import InvalidInputError
-from samecluster.tables import Asked, Preparation, Wanted, as_table, read_table
+from samecluster.tables import CsvOptions, FeatureOptions, Preparation, as_table, read_table
 from samecluster.tables.reading.delimited import parse_delimited
 from samecluster.tables.writing import results_as_bytes, write_results
 
@@ -22,7 +22,7 @@ CELL = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size
 
 def parsed(text: str | bytes, **asked):
     data = text if isinstance(text, bytes) else text.encode()
-    return parse_delimited(data, "data.csv", Asked(**asked))
+    return parse_delimited(data, "data.csv", CsvOptions(**asked))
 
 
 def as_csv(table, raw=False, **more) -> str:
@@ -102,7 +102,7 @@ def test_a_column_of_that_name_is_an_error_that_says_what_to_do() -> None:
 
 def test_rows_that_were_left_out_are_unassigned() -> None:
     table = parsed("x,y\n1,2\n,3\n4,5\n")
-    kept = Preparation.fit(table, Wanted(drop_missing=True)).kept(table)
+    kept = Preparation.fit(table, FeatureOptions(drop_missing=True)).kept(table)
     out = results_as_bytes(table, [0, 1], ["asked", "proven"], [1.0, 0.5], rows=kept).decode()
     assert out.splitlines()[1:] == ["1,2,0,asked,1.0", ",3,,unassigned,", "4,5,1,proven,0.5"]
 

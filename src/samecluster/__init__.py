@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from samecluster._moved import install as _find_moved_modules
+
 if TYPE_CHECKING:
     from samecluster import errors, instances, oracles
     from samecluster.api import RecoveryRun, learn_cluster, recover, start
@@ -91,6 +93,8 @@ __all__ = [
     "start_large",
     "true_margin",
 ]
+
+_find_moved_modules()
 
 
 def __getattr__(name: str) -> Any:

@@ -24,8 +24,8 @@ from samecluster.questions.drive import drive, drive_batches
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Run
-from samecluster.recovery.auto.repair import Mending
-from samecluster.recovery.auto.whole_run import whole_plan
+from samecluster.recovery.auto.repair import AnswerRepair
+from samecluster.recovery.auto.whole_run import complete_plan
 from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.paper.ask_everything import AskEverything
 from samecluster.recovery.paper.one_cluster import LearnedCluster, plan_cluster
@@ -71,7 +71,7 @@ class RecoveryRun(Run[Recovery]):
         max_questions: int | None = None,
     ) -> None:
         self.labelling = Labelling(problem, method.name, ledger)
-        plan = whole_plan(method, problem, self.labelling, audit, max_questions)
+        plan = complete_plan(method, problem, self.labelling, audit, max_questions)
         super().__init__(plan, ledger)
 
     def snapshot(self) -> Recovery:
@@ -131,7 +131,7 @@ def start(
     300
     """
     points = validated(X)
-    asked = _Asked.checked(
+    asked = RecoveryParameters.checked(
         points, n_clusters, margin, method, audit, max_questions, random_state, hint
     )
     return asked.run(points, Ledger(_given(known, answers, len(points))))
@@ -143,7 +143,7 @@ def _given(known: Any, answers: Iterable[Any], n: int) -> tuple[Answer, ...]:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class RecoveryParameters:
     """What a user wants, checked. Each of its runs draws the same random numbers."""
 
     n_clusters: int | None
@@ -165,7 +165,7 @@ class _Asked:
         max_questions: Any,
         random_state: Any,
         hint: Any,
-    ) -> _Asked:
+    ) -> RecoveryParameters:
         return cls(
             n_clusters=checked_n_clusters(n_clusters, len(points)),
             margin=checked_margin(margin),
@@ -237,7 +237,7 @@ def recover(
     """
     points = validated(X)
     answering = as_oracle(oracle, points)
-    asked = _Asked.checked(
+    asked = RecoveryParameters.checked(
         points, n_clusters, margin, method, audit, max_questions, random_state, hint
     )
     given = _given(known, answers, len(points))
@@ -257,13 +257,13 @@ def recover(
 def _recover_despite_errors(
     points: FloatArray,
     oracle: Oracle,
-    asked: _Asked,
+    asked: RecoveryParameters,
     given: tuple[Answer, ...],
     driven: Callable[[RecoveryRun], Recovery],
 ) -> Recovery:
     """Recover; where answers cannot all be right, mend them and start anew from those kept."""
     panel = oracle if isinstance(oracle, Panel) else None
-    mending = Mending(
+    mending = AnswerRepair(
         lambda question: checked_answer(oracle, question),
         again=None if panel is None else panel.again,
         weight=None if panel is None else lambda answer: panel.weight(answer.question),

@@ -12,7 +12,7 @@ import numpy as np
 from samecluster.sessions.question import question_id
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.sqlite import SqliteStore
-from samecluster.web.links import People, Person, links_file
+from samecluster.web.links import Participant, Participants, links_file
 from tests.web.served import Data
 
 _MOST_ATTEMPTS = 2_000
@@ -31,9 +31,9 @@ class Crowd:
     messages: set[str] = field(default_factory=set)
 
     def secrets(self, n_people: int) -> dict[str, str]:
-        people = People(links_file(self.data.session))
+        people = Participants(links_file(self.data.session))
         names = [f"person {number}" for number in range(n_people)]
-        return {name: people.invite(Person(name, "annotator")) for name in names}
+        return {name: people.invite(Participant(name, "annotator")) for name in names}
 
     async def label(self, base: str, secrets: dict[str, str], answers_each: int) -> None:
         await asyncio.gather(

@@ -17,8 +17,8 @@ from typing import Any
 import httpx
 
 from samecluster.instances import make_ellipsoids
-from samecluster.web.links import People, Person, links_file
-from samecluster.web.server import Manner, Place, Serving
+from samecluster.web.links import Participant, Participants, links_file
+from samecluster.web.server import Address, ServeOptions, Server
 from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
 
@@ -100,7 +100,7 @@ class Served:
 
     link: str
     data: Data
-    serving: Serving | None = None
+    serving: Server | None = None
     clients: list[httpx.Client] = field(default_factory=list)
 
     @property
@@ -122,19 +122,19 @@ class Served:
         return Person_(self.client())
 
     def invite(self, name: str, role: str = "annotator") -> Person_:
-        secret = People(links_file(self.data.session)).invite(Person(name, role))
+        secret = Participants(links_file(self.data.session)).invite(Participant(name, role))
         return Person_(self.client(secret))
 
 
 @contextlib.contextmanager
 def in_thread(
-    data: Data, place: Place | None = None, *, show: tuple[str, ...] = (), **manner: Any
+    data: Data, place: Address | None = None, *, show: tuple[str, ...] = (), **manner: Any
 ) -> Iterator[Served]:
     """The server in a thread of this process, on a free port."""
     opened = open_session(Request(str(data.path), id_column="shell"))
     with opened:
-        given = Manner(show=show, **{"token": TOKEN, **manner})
-        serving = Serving(opened, str(data.path), place or Place(port=0), given)
+        given = ServeOptions(show=show, **{"token": TOKEN, **manner})
+        serving = Server(opened, str(data.path), place or Address(port=0), given)
         thread = threading.Thread(target=serving.run)
         thread.start()
         try:

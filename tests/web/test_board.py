@@ -11,7 +11,7 @@ from samecluster.errors import InvalidInputError, StoreError
 from samecluster.instances import make_ellipsoids
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.store import MemoryStore
-from samecluster.web.session_thread import Board, Urgency
+from samecluster.web.session_thread import SessionThread, Urgency
 
 N = 60
 
@@ -23,7 +23,7 @@ def board():
     session = Session.create(
         MemoryStore(), keys, made.X, parameters={"method": "everything"}, seed=0
     )
-    with contextlib.closing(Board(session)) as board:
+    with contextlib.closing(SessionThread(session)) as board:
         yield board
 
 

@@ -15,7 +15,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.routing import Route
 
-from samecluster.web.errors import Refusal
+from samecluster.web.errors import HttpError
 from samecluster.web.operations.schema import FILE, check, operations
 from tests.web.served import TOKEN, begin, in_thread, write_data
 
@@ -125,5 +125,5 @@ ANYTHING = st.recursive(
 def test_whatever_is_no_object_is_refused_by_the_check(value) -> None:
     for one in operations():
         if one.body is not None:
-            with pytest.raises(Refusal, match="must be object"):
+            with pytest.raises(HttpError, match="must be object"):
                 check(value, one.body, "the body")

@@ -9,7 +9,7 @@ import pytest
 
 from samecluster.web.example_data import gray_png
 from samecluster.web.images import LARGEST, Images, image_type
-from samecluster.web.server import Manner, Place, Serving
+from samecluster.web.server import Address, ServeOptions, Server
 from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
 from tests.web.served import TOKEN, Data, in_thread
@@ -144,7 +144,7 @@ def test_a_folder_of_images_is_shown_by_name(tmp_path) -> None:
         (folder / f"scan {number}.png").write_bytes(gray_png(pixels))
     opened = open_session(Request(str(folder)))
     with opened:
-        serving = Serving(opened, str(folder), Place(port=0), Manner(token=TOKEN))
+        serving = Server(opened, str(folder), Address(port=0), ServeOptions(token=TOKEN))
         item = serving._desk.views.item(3)
         assert item["title"] == "scan 3.png"
         assert item["image"].startswith("/api/v1/images/")

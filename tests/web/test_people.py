@@ -5,7 +5,7 @@ import stat
 import pytest
 
 from samecluster.errors import InvalidInputError, StoreError
-from samecluster.web.links import People, Person, links_file
+from samecluster.web.links import Participant, Participants, links_file
 from tests.web.served import begin, in_thread, write_data
 
 
@@ -15,30 +15,30 @@ def file(tmp_path):
 
 
 def test_a_link_is_known_again_and_only_its_hash_is_kept(file) -> None:
-    secret = People(file).invite(Person("Ann", "annotator"))
-    assert People(file).person(secret) == Person("Ann", "annotator")
-    assert People(file).person(secret + "x") is None
+    secret = Participants(file).invite(Participant("Ann", "annotator"))
+    assert Participants(file).person(secret) == Participant("Ann", "annotator")
+    assert Participants(file).person(secret + "x") is None
     assert secret not in file.read_text()
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
 
 
 def test_a_running_server_learns_of_links_that_are_made_and_revoked(file) -> None:
-    running = People(file)
+    running = Participants(file)
     assert running.roles() == {}
-    one, two = (People(file).invite(Person("Ann", "annotator")) for _ in range(2))
-    other = People(file).invite(Person("Bob", "owner"))
-    assert running.person(one) == running.person(two) == Person("Ann", "annotator")
+    one, two = (Participants(file).invite(Participant("Ann", "annotator")) for _ in range(2))
+    other = Participants(file).invite(Participant("Bob", "owner"))
+    assert running.person(one) == running.person(two) == Participant("Ann", "annotator")
     assert running.roles() == {"Ann": "annotator", "Bob": "owner"}
-    assert People(file).revoke("Ann") == 2
+    assert Participants(file).revoke("Ann") == 2
     assert running.person(one) is running.person(two) is None
-    assert running.person(other) == Person("Bob", "owner")
+    assert running.person(other) == Participant("Bob", "owner")
 
 
 def test_browsers_of_the_last_starts_stay_in(file) -> None:
-    secrets = [People(file).invite(Person(None, "owner"), start=True) for _ in range(25)]
-    invited = People(file).invite(Person("Ann", "annotator"))
-    people = People(file)
+    secrets = [Participants(file).invite(Participant(None, "owner"), start=True) for _ in range(25)]
+    invited = Participants(file).invite(Participant("Ann", "annotator"))
+    people = Participants(file)
     assert [people.person(secret) is not None for secret in secrets] == [False] * 5 + [True] * 20
     assert people.person(invited) is not None
 
@@ -46,20 +46,20 @@ def test_browsers_of_the_last_starts_stay_in(file) -> None:
 @pytest.mark.parametrize("name", ["", "  ", "a\nb", "x" * 101, "\x1b[31m"])
 def test_names_that_cannot_stand_in_a_session_are_refused(file, name) -> None:
     with pytest.raises(InvalidInputError, match="printable"):
-        People(file).invite(Person(name, "annotator"))
+        Participants(file).invite(Participant(name, "annotator"))
 
 
 @pytest.mark.parametrize("token", ["short", "with-dashes-in-it-and-long", "ä" * 20])
 def test_tokens_that_can_be_guessed_or_hurt_links_are_refused(file, token) -> None:
     with pytest.raises(InvalidInputError, match="--token"):
-        People(file).accept(token, Person(None, "owner"))
+        Participants(file).accept(token, Participant(None, "owner"))
 
 
 def test_a_damaged_file_is_named(file) -> None:
     file.parent.mkdir()
     file.write_text('{"links": 3')
     with pytest.raises(StoreError, match="invite people again"):
-        People(file).person("anything")
+        Participants(file).person("anything")
 
 
 def test_invitations_survive_a_restart_and_stay_out_of_the_session(tmp_path) -> None:
@@ -71,7 +71,7 @@ def test_invitations_survive_a_restart_and_stay_out_of_the_session(tmp_path) -> 
         (question,) = ann.next()
         ann.answer(question, "different")
         identity = ann.get("session")["id"]
-        address = People(links_file(data.session)).address
+        address = Participants(links_file(data.session)).address
         assert address == served.base
     with in_thread(data) as served:
         again = served.client(link).get("/api/v1/session")

@@ -12,7 +12,7 @@ import pytest
 
 from samecluster.errors import InvalidInputError
 from samecluster.web.example_data import write_digits
-from samecluster.web.server import PORT, Manner, Place, Serving
+from samecluster.web.server import PORT, Address, ServeOptions, Server
 from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
 from tests.web.served import in_process, in_thread, kill, link_of, write_data
@@ -79,18 +79,18 @@ def test_a_start_without_a_token_makes_one_that_browsers_can_keep(tmp_path) -> N
 
 
 def test_plain_http_beyond_this_machine_is_warned_about() -> None:
-    assert Place().warning() is None
-    assert Place(host="localhost").warning() is None
-    assert Place(host="::1").warning() is None
+    assert Address().warning() is None
+    assert Address(host="localhost").warning() is None
+    assert Address(host="::1").warning() is None
     for host in ("0.0.0.0", "::", "192.168.0.5"):
-        assert "plain HTTP" in str(Place(host=host).warning())
+        assert "plain HTTP" in str(Address(host=host).warning())
 
 
 def test_halves_of_a_certificate_and_missing_files_are_refused(tmp_path) -> None:
     with pytest.raises(InvalidInputError, match="go together"):
-        Place(tls_cert=tmp_path / "cert.pem")
+        Address(tls_cert=tmp_path / "cert.pem")
     with pytest.raises(InvalidInputError, match="there is no file"):
-        Place(tls_cert=tmp_path / "cert.pem", tls_key=tmp_path / "key.pem")
+        Address(tls_cert=tmp_path / "cert.pem", tls_key=tmp_path / "key.pem")
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def certificate(tmp_path):
 def test_tls(tmp_path, certificate) -> None:
     cert, key = certificate
     data = write_data(tmp_path)
-    place = Place(port=0, tls_cert=cert, tls_key=key)
+    place = Address(port=0, tls_cert=cert, tls_key=key)
     assert place.warning() is None
     with in_thread(data, place) as served:
         assert served.link.startswith("https://127.0.0.1:")
@@ -140,7 +140,7 @@ def test_a_taken_port_is_named_if_it_was_asked_for_and_else_avoided(tmp_path) ->
             open_session(Request(str(other.path), id_column="shell")) as opened,
             pytest.raises(InvalidInputError, match=f"port {port}.*--port"),
         ):
-            Serving(opened, str(other.path), Place(port=port), Manner())
+            Server(opened, str(other.path), Address(port=port), ServeOptions())
     assert port != PORT
 
 

@@ -19,9 +19,9 @@ from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
     from samecluster.oracles import CommandOracle
-    from samecluster.oracles.command_protocol import Shown
+    from samecluster.oracles.command_protocol import ShownItem
 
-__all__ = ["Json", "Program", "takes_request"]
+__all__ = ["Json", "OracleCommandOptions", "takes_request"]
 
 
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
@@ -172,7 +172,7 @@ def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[...
 
 
 @dataclass(frozen=True)
-class Program:
+class OracleCommandOptions:
     """A command line, copies side by side, seconds for an answer, and how often to try again.
 
     ``show`` are the columns of a table that it may see, as the user names them.
@@ -184,7 +184,7 @@ class Program:
     retries: int
     show: list[str] | None = None
 
-    def oracle(self, shown: Callable[[int], Shown]) -> CommandOracle:
+    def oracle(self, shown: Callable[[int], ShownItem]) -> CommandOracle:
         """What answers by this program, which gets to see of a row what ``shown`` gives."""
         from samecluster.oracles import CommandOracle
 

@@ -22,13 +22,13 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.geometry import tolerance
 from samecluster.geometry.ellipsoid import Ellipsoid
 
-__all__ = ["Enclosing", "enclosing_ellipsoid"]
+__all__ = ["EnclosingEllipsoid", "enclosing_ellipsoid"]
 
 _MAX_STEPS = 200
 
 
 @dataclass(frozen=True, eq=False)
-class Enclosing:
+class EnclosingEllipsoid:
     """An enclosing ellipsoid and how round the points are in it.
 
     ``rounding`` is the number ρ with ``ellipsoid.scaled(1/ρ) ⊆ conv(points) ⊆ ellipsoid``; it is
@@ -44,7 +44,7 @@ class Enclosing:
 
 def enclosing_ellipsoid(
     points: FloatArray, epsilon: float = 1e-3, thickness: float | None = None
-) -> Enclosing:
+) -> EnclosingEllipsoid:
     """The minimum-volume ellipsoid around the rows of ``points`` (n, d), within (1+ε).
 
     Points that lie within ``thickness`` (per column) of a flat count as lying in it, and the
@@ -63,7 +63,7 @@ def enclosing_ellipsoid(
     if rank == 0:
         # The mean is rounded, the first point is not: a copy of it must count as inside.
         flat = Ellipsoid(points[0].copy(), basis, scales)
-        return Enclosing(flat, 1.0, np.zeros(1, dtype=np.int64), np.ones(1))
+        return EnclosingEllipsoid(flat, 1.0, np.zeros(1, dtype=np.int64), np.ones(1))
     coordinates = (points - origin) @ (basis / scales)
     weights = _weights(coordinates, epsilon)
     support = np.flatnonzero(weights)
@@ -80,7 +80,7 @@ def enclosing_ellipsoid(
     shape = (basis * scales) @ (rotation.T * (singular * np.sqrt(kappa)))
     axes, lengths, _ = np.linalg.svd(shape, full_matrices=False)
     middle = origin + (basis * scales) @ centre
-    return Enclosing(Ellipsoid(middle, axes, lengths), max(kappa, 1.0), support, weights)
+    return EnclosingEllipsoid(Ellipsoid(middle, axes, lengths), max(kappa, 1.0), support, weights)
 
 
 def _span(points: FloatArray, thickness: float | None) -> tuple[FloatArray, FloatArray, FloatArray]:

@@ -24,7 +24,7 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.geometry import tolerance
 from samecluster.geometry.ellipsoid import Ellipsoid
 from samecluster.geometry.margin import worst
-from samecluster.geometry.mvee import Enclosing, enclosing_ellipsoid
+from samecluster.geometry.mvee import EnclosingEllipsoid, enclosing_ellipsoid
 
 __all__ = ["Separator", "low_stretch_separator"]
 
@@ -50,7 +50,7 @@ class Separator:
     ellipsoid: Ellipsoid
     separates: bool
     alpha: float
-    enclosing: Enclosing
+    enclosing: EnclosingEllipsoid
     thickness: float
 
     @property
@@ -118,7 +118,7 @@ def low_stretch_separator(
 
 def _judged(
     ellipsoid: Ellipsoid,
-    enclosing: Enclosing,
+    enclosing: EnclosingEllipsoid,
     members: FloatArray,
     others: FloatArray,
     thickness: float,
@@ -151,7 +151,7 @@ def _alpha(ellipsoid: Ellipsoid, enclosing: Ellipsoid) -> float:
 
 
 def _propose(
-    enclosing: Enclosing, members: FloatArray, others: FloatArray, gap: float
+    enclosing: EnclosingEllipsoid, members: FloatArray, others: FloatArray, gap: float
 ) -> Ellipsoid | None:
     """The program's ellipsoid, from whitened points; None if the solver finds none."""
     Q = _largest_alpha(

@@ -18,7 +18,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.large.other_rows import OtherRows, Progress
+from samecluster.large.other_rows import OtherRows, PassProgress
 from samecluster.large.plan import LargeAuto, LargePlan, sample_size
 from samecluster.large.result import LabelStore, LargeRecovery, label_store
 from samecluster.large.sweep import PIECE
@@ -86,7 +86,7 @@ def start_large(
     block: int = PIECE,
     threads: int | None = None,
     dask: str | None = None,
-    on_progress: Callable[[Progress], None] = lambda _: None,
+    on_progress: Callable[[PassProgress], None] = lambda _: None,
 ) -> Generator[LargeRun, None, None]:
     """Begin a recovery in blocks whose questions you answer yourself, as a ``with`` block.
 
@@ -136,12 +136,12 @@ def start_large(
             on_progress,
             checked_audit(audit),
         )
-        with suppress(_Unfinished), ExitStack() as files:
+        with suppress(_Incomplete), ExitStack() as files:
             store = files.enter_context(label_store(points.n, out))
             run = LargeRun(points, settings, store, None if proof is None else Path(proof), files)
             yield run
             if not run.done:
-                raise _Unfinished
+                raise _Incomplete
 
 
 def _opened(source: Any, columns: Sequence[str] | None, on_dask: bool) -> Points:
@@ -156,7 +156,7 @@ def _opened(source: Any, columns: Sequence[str] | None, on_dask: bool) -> Points
     return points
 
 
-class _Unfinished(Exception):
+class _Incomplete(Exception):
     """Tells the files that they are not complete; nobody else hears of it."""
 
 
@@ -172,7 +172,7 @@ class _Settings:
     sample: int
     block: int
     threads: int
-    on_progress: Callable[[Progress], None]
+    on_progress: Callable[[PassProgress], None]
     audit: tuple[float, float] | None
 
 
@@ -195,7 +195,7 @@ class LargeRun(Run[LargeRecovery]):
             settings.block,
             proof is not None,
             lambda done: settings.on_progress(
-                Progress("survey", done, points.n, 0, settings.block)
+                PassProgress("survey", done, points.n, 0, settings.block)
             ),
             settings.threads,
         )
@@ -225,7 +225,7 @@ class LargeRun(Run[LargeRecovery]):
                 assert labelling.proof is not None
                 header = labelling.proof.header()
                 self._rest.write = files.enter_context(writing_proof(header, proof))
-        self.view: Any = _View(points, self._large)
+        self.view: Any = _LabelView(points, self._large)
         super().__init__(self._whole(), ledger)
 
     def _whole(self) -> Plan[LargeRecovery]:
@@ -288,7 +288,7 @@ def _by_place(answers: tuple[Answer, ...], rows: IntArray) -> tuple[Answer, ...]
     )
 
 
-class _View:
+class _LabelView:
     """The data as oracles see it: mostly they are asked about rows of the sample."""
 
     def __init__(self, points: Points, plan: LargePlan | LargeAuto) -> None:

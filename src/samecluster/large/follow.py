@@ -21,12 +21,12 @@ from samecluster.points.survey import Survey
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer
 from samecluster.recovery.certify.closure import Closure
-from samecluster.recovery.certify.plan import Asking, Certify
+from samecluster.recovery.certify.plan import Certify, CertifyRun
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result.result import How
 
-__all__ = ["Following", "Open", "Sample"]
+__all__ = ["LabelledSample", "OpenRows", "SampleLabels"]
 
 _FITTED = 20_000
 _PREDICTED = 1 << 14  # added to the label of a row that was only predicted to have it
@@ -36,7 +36,7 @@ _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Sample:
+class LabelledSample:
     """Some rows of the data, in random order, and all that is known of them.
 
     Parameters
@@ -57,7 +57,7 @@ class Sample:
     margin: float | None
     exceptions: frozenset[int] = frozenset()
 
-    def closed(self, settings: Certify, guessed: bool) -> Asking:
+    def closed(self, settings: Certify, guessed: bool) -> CertifyRun:
         """What the answers imply under the margin, in the whole sample."""
         problem = Problem(
             X=self.X,
@@ -69,7 +69,7 @@ class Sample:
             exceptions=self.exceptions,
             survey=self.survey,
         )
-        asking = Asking(settings, problem, Labelling(problem, "certify", Ledger(self.answers)))
+        asking = CertifyRun(settings, problem, Labelling(problem, "certify", Ledger(self.answers)))
         asking.begin()
         _climb(asking)
         return asking
@@ -83,7 +83,7 @@ class Sample:
 
 
 @dataclass(frozen=True, eq=False)
-class Open:
+class OpenRows:
     """Rows that it takes questions to decide: some of them, their points, how many more."""
 
     rows: IntArray
@@ -91,10 +91,10 @@ class Open:
     n_more: int
 
 
-class Following:
+class SampleLabels:
     """The rows outside a sample follow it: `infer` or `prove` once, then `result` for any rows."""
 
-    def __init__(self, settings: Certify, sample: Sample, rest: OtherRows) -> None:
+    def __init__(self, settings: Certify, sample: LabelledSample, rest: OtherRows) -> None:
         self._settings, self._sample, self._rest = settings, sample, rest
         # Beside the sample's own: of rows that a sweep could not decide by itself.
         self._labels, self._how = sample.labels, sample.how
@@ -110,17 +110,17 @@ class Following:
                 sweep = Sweep(closure, self._rest.points.n) if closure.alive else None
             except RefutedError:  # by answers that were given since: nothing follows from it
                 pass
-        shapes = _Shapes.of(self._sample) if predict else None
-        self._follow(_Following(sweep, numbers, shapes))
+        shapes = CloudShapes.of(self._sample) if predict else None
+        self._follow(LabelBlock(sweep, numbers, shapes))
 
-    def prove(self) -> Open:
+    def prove(self) -> OpenRows:
         """Sweep until each row is proven, or open; RefutedError if the margin does not allow it."""
         sample, rest, m = self._sample, self._rest, len(self._sample.X)
         self._in_reach = How.PROVEN
         asking = sample.closed(self._settings, guessed=False)
         closure = asking.known.closure
         if not closure.alive:
-            return Open(np.zeros(0, np.int64), np.zeros((0, rest.points.d)), rest.points.n - m)
+            return OpenRows(np.zeros(0, np.int64), np.zeros((0, rest.points.d)), rest.points.n - m)
         numbers = sample.numbers(closure)
         self._share_members(closure, numbers)
         while len(points := rest.sweep(asking)):
@@ -137,16 +137,16 @@ class Following:
         self._labels = np.concatenate([sample.labels, labels.astype(np.int64)])
         self._how = np.concatenate([sample.how, how])
         open_ = m + np.flatnonzero(labels < 0)
-        return Open(rest.rows[open_], np.asarray(asking.known.points[open_]), rest.n_left or 0)
+        return OpenRows(rest.rows[open_], np.asarray(asking.known.points[open_]), rest.n_left or 0)
 
-    def predict(self, open_: Open) -> None:
+    def predict(self, open_: OpenRows) -> None:
         """Where no more questions may be asked: what `prove` left open goes with clouds."""
-        shapes = _Shapes.of(self._sample)
+        shapes = CloudShapes.of(self._sample)
         places = np.flatnonzero(np.isin(self._rest.rows, open_.rows))
         self._labels[places] = shapes.predicted(open_.points)
         self._how[places] = np.where(self._labels[places] >= 0, How.PREDICTED, How.UNASSIGNED)
         if open_.n_more:
-            self._follow(_Following(None, np.zeros(0, np.int16), shapes))
+            self._follow(LabelBlock(None, np.zeros(0, np.int16), shapes))
 
     def result(self, begin: int, end: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
         """Clusters and how they are known, of rows from ``begin`` to before ``end``."""
@@ -170,19 +170,19 @@ class Following:
                 closure.join(name, mine)
                 proven[mine] = False
 
-    def _follow(self, work: _Following) -> None:
+    def _follow(self, work: LabelBlock) -> None:
         for rows, names in self._rest.worked_on(work):
             self._rest.names[rows] = names
 
 
-def _climb(asking: Asking) -> None:
+def _climb(asking: CertifyRun) -> None:
     """Close all levels that there are."""
     while asking.known.climb():
         pass
 
 
 @dataclass(frozen=True, eq=False)
-class _Shapes:
+class CloudShapes:
     """The clusters of the sample as clouds, and how far each goes."""
 
     names: IntArray
@@ -191,7 +191,7 @@ class _Shapes:
     edges: FloatArray
 
     @classmethod
-    def of(cls, sample: Sample) -> _Shapes:
+    def of(cls, sample: LabelledSample) -> CloudShapes:
         scale = np.where(sample.survey.extent > 0, sample.survey.extent, 1.0)
         known = np.flatnonzero(sample.labels >= 0)[:_FITTED]
         points = sample.X[known] / scale
@@ -217,12 +217,12 @@ class _Shapes:
 
 
 @dataclass(frozen=True, eq=False)
-class _Following:
+class LabelBlock:
     """The work on a block: infer what is in reach, predict the rest."""
 
     sweep: Sweep | None
     numbers: Array
-    shapes: _Shapes | None
+    shapes: CloudShapes | None
 
     def __call__(self, block: Array, bits: Array) -> Array:
         which = np.flatnonzero(np.unpackbits(bits, count=len(block)))

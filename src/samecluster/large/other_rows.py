@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster._typing import Array, FloatArray, IntArray
-from samecluster.large.sweep import PIECE, Deciding, Sweep, Swept, open_bits
+from samecluster.large.sweep import PIECE, BlockDecisions, Sweep, SweepWork, open_bits
 from samecluster.points.block_work import Work, over_blocks
 from samecluster.points.protocol import Points
 from samecluster.proof.log import renumbered
-from samecluster.recovery.certify.plan import Asking
+from samecluster.recovery.certify.plan import CertifyRun
 
-__all__ = ["IN_SAMPLE", "UNDECIDED", "OtherRows", "Progress"]
+__all__ = ["IN_SAMPLE", "UNDECIDED", "OtherRows", "PassProgress"]
 
 T = TypeVar("T")
 
@@ -25,10 +25,10 @@ _MOST_TAKEN = 65_536  # undecided rows that join the sample after one sweep
 
 
 @dataclass(frozen=True)
-class Progress:
+class PassProgress:
     """How far a pass over the data is. ``undecided`` counts rows that came back to the plan.
 
-    >>> print(Progress("sweep", 1_000, 2_500, undecided=3, block=500))
+    >>> print(PassProgress("sweep", 1_000, 2_500, undecided=3, block=500))
     sweep: 2 of 5 blocks, 997 points decided
     """
 
@@ -62,7 +62,7 @@ class OtherRows:
     threads: int
     rng: np.random.Generator
     write: Callable[[Any], None] | None = None
-    on_progress: Callable[[Progress], None] = lambda _: None
+    on_progress: Callable[[PassProgress], None] = lambda _: None
     block: int = PIECE
     n_sweeps: int = 0
     n_left: int | None = None
@@ -71,13 +71,13 @@ class OtherRows:
     def __post_init__(self) -> None:
         self.names[self.rows] = IN_SAMPLE
 
-    def sweep(self, asking: Asking) -> FloatArray:
+    def sweep(self, asking: CertifyRun) -> FloatArray:
         """Decide all rows that can be; returns points (m, d) that now belong to the sample."""
         if self.n_left == 0:
             return np.zeros((0, self.points.d))
         self.write_log(asking)
-        work = Deciding(Sweep(asking.known.closure, self._n_open()), self.write is not None)
-        taken = _Undecided(self.points.d, self.rng)
+        work = SweepWork(Sweep(asking.known.closure, self._n_open()), self.write is not None)
+        taken = _UndecidedRows(self.points.d, self.rng)
         for rows, swept in self.worked_on(work, lambda: taken.count):
             self._note(rows, swept)
             taken.add(rows[swept.names < 0], swept.left)
@@ -98,7 +98,7 @@ class OtherRows:
             if found is not None:
                 yield done + np.flatnonzero(self.names[done : done + count] == UNDECIDED), found
             done += count
-            self.on_progress(Progress("sweep", done, self.points.n, n_undecided(), self.block))
+            self.on_progress(PassProgress("sweep", done, self.points.n, n_undecided(), self.block))
         self.points.check_unchanged()
         self.n_sweeps += 1
 
@@ -108,7 +108,7 @@ class OtherRows:
     def _open_bits(self, begin: int, end: int) -> Array | None:
         return open_bits(self.names[begin:end] == UNDECIDED)
 
-    def _note(self, rows: IntArray, swept: Swept) -> None:
+    def _note(self, rows: IntArray, swept: BlockDecisions) -> None:
         shown = np.flatnonzero(swept.names >= 0)
         self.names[rows[shown]] = swept.names[shown]
         if self.write is not None and swept.columns is not None:
@@ -118,7 +118,7 @@ class OtherRows:
                 columns = np.where(columns >= 0, self.rows[columns], columns)
                 self.write(("in", name, np.column_stack([rows[mine], columns])))
 
-    def write_log(self, asking: Asking) -> None:
+    def write_log(self, asking: CertifyRun) -> None:
         """Write what the plan has concluded since the last time, by the numbers of the rows."""
         records = asking.known.log.records
         if self.write is not None:
@@ -127,7 +127,7 @@ class OtherRows:
         self._n_written = len(records)
 
 
-class _Undecided:
+class _UndecidedRows:
     """Rows that a sweep could not decide; if they are very many, a random part of them."""
 
     def __init__(self, d: int, rng: np.random.Generator) -> None:

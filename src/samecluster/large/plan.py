@@ -20,14 +20,14 @@ import numpy.typing as npt
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import RefutedError
-from samecluster.large.follow import Following, Sample
+from samecluster.large.follow import LabelledSample, SampleLabels
 from samecluster.large.other_rows import OtherRows
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Plan
-from samecluster.recovery.auto.margin_search import Auto
+from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.certify.levels import LARGEST_LEVEL, level_sizes
-from samecluster.recovery.certify.plan import Asking, Certify
+from samecluster.recovery.certify.plan import Certify, CertifyRun
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result.result import How, MarginSearch
 
@@ -39,7 +39,7 @@ def sample_size(n: int, d: int) -> int:
     return max(size for size in level_sizes(n, d) if size <= LARGEST_LEVEL)
 
 
-class _Sweeping(Asking):
+class _SweepingRun(CertifyRun):
     """Certify that sweeps all other rows whenever the sample is decided."""
 
     def __init__(
@@ -68,7 +68,7 @@ class LargePlan:
     def __init__(
         self, settings: Certify, problem: Problem, labelling: Labelling, rest: OtherRows
     ) -> None:
-        self._asking = _Sweeping(settings, problem, labelling, rest)
+        self._asking = _SweepingRun(settings, problem, labelling, rest)
         self._labelling, self._rest = labelling, rest
 
     def play(self) -> Plan[None]:
@@ -153,18 +153,18 @@ class LargeAuto:
         return self._labelling.search
 
     def play(self) -> Plan[None]:
-        plan = Auto(self._settings).plan(self._problem, self._labelling)
+        plan = CertifyWithoutMargin(self._settings).plan(self._problem, self._labelling)
         yield from by_row(plan, self._rest, self._hear)
-        self._following = Following(self._settings, self._sample(), self._rest)
+        self._following = SampleLabels(self._settings, self._sample(), self._rest)
         self._following.infer()
 
     def _hear(self, answer: Answer) -> None:
         self._ledger.record(answer)
 
-    def _sample(self) -> Sample:
+    def _sample(self) -> LabelledSample:
         labelling, survey = self._labelling, self._problem.survey
         assert survey is not None
-        return Sample(
+        return LabelledSample(
             self._problem.X,
             survey,
             labelling.answers,

@@ -16,11 +16,11 @@ import numpy as np
 
 from samecluster._typing import Array
 from samecluster.geometry.reach import linear_programs
-from samecluster.geometry.reach.column_subsets import Nearby
+from samecluster.geometry.reach.column_subsets import ColumnSubsets
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
 from samecluster.recovery.certify.closure import Closure
 
-__all__ = ["PIECE", "Decided", "Deciding", "Sweep", "Swept", "open_bits"]
+__all__ = ["PIECE", "BlockDecisions", "RowDecisions", "Sweep", "SweepWork", "open_bits"]
 
 PIECE = 262_144
 """Rows decided at once: enough of them in every direction of every cluster."""
@@ -32,7 +32,7 @@ _QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 @dataclass(frozen=True, eq=False)
-class Decided:
+class RowDecisions:
     """What became of rows: the name of each one's cluster, -1 if undecided; and why.
 
     ``columns`` (p, d+1) are the columns that prove it: rows of the sample, or -1-j for τ_j. They
@@ -64,12 +64,12 @@ class Sweep:
             for name in self._names
         ]
 
-    def _nearby_columns(self, closure: Closure, name: int) -> Nearby:
+    def _nearby_columns(self, closure: Closure, name: int) -> ColumnSubsets:
         """Learnt from members in the sample, which is in random order."""
         members = np.flatnonzero(closure.labels == name)[:_LEARNT_FROM]
         cluster = closure.clusters[name]
         points = cluster.lift(closure.X[members]).astype(np.float32)
-        return Nearby(cluster, points, closure.kernel, self._bound)
+        return ColumnSubsets(cluster, points, closure.kernel, self._bound)
 
     def __getstate__(self) -> dict[str, Any]:
         """What a worker elsewhere needs: the columns, not the sample that they were taken from."""
@@ -86,7 +86,7 @@ class Sweep:
         self._kernels = SimpleQueue()
         self._compiled = compiled_programs() if self._compiled else None
 
-    def decide(self, block: Array, which: Array, with_columns: bool = False) -> Decided:
+    def decide(self, block: Array, which: Array, with_columns: bool = False) -> RowDecisions:
         """Decide rows ``which`` of points (p, d) as stored; threads may call it at once."""
         kernel = Kernel(self._compiled) if self._kernels.empty() else self._kernels.get()
         try:
@@ -97,11 +97,11 @@ class Sweep:
             self._kernels.put(kernel)
 
     @_QUIET
-    def _decide(self, kernel: Kernel, points: Array, with_columns: bool) -> Decided:
+    def _decide(self, kernel: Kernel, points: Array, with_columns: bool) -> RowDecisions:
         """Each point against the cluster in which it is most central, then against the others."""
         p, d = points.shape
         columns = np.zeros((p, d + 1), np.int32) if with_columns else None
-        found = Decided(np.full(p, -1, np.int16), columns)
+        found = RowDecisions(np.full(p, -1, np.int16), columns)
         everything = np.arange(len(points))
         near = kernel.nearest_cluster(points, everything, self._clusters)
         for at in range(len(self._clusters)):
@@ -116,7 +116,9 @@ class Sweep:
                 self._accept(kernel, at, points, others[inside], found)
         return found
 
-    def _accept(self, kernel: Kernel, at: int, points: Array, which: Array, found: Decided) -> None:
+    def _accept(
+        self, kernel: Kernel, at: int, points: Array, which: Array, found: RowDecisions
+    ) -> None:
         if not len(which):
             return
         cluster, nearby = self._clusters[at], self._nearby[at]
@@ -143,7 +145,7 @@ class Sweep:
             accepted = accepted[good]
             self._note(at, which[accepted], solved.basis[accepted], found)
 
-    def _note(self, at: int, which: Array, basis: Array, found: Decided) -> None:
+    def _note(self, at: int, which: Array, basis: Array, found: RowDecisions) -> None:
         """Note points that were shown to be in a cluster, with their bases if they are wanted."""
         found.names[which] = self._names[at]
         if found.columns is not None:
@@ -151,7 +153,7 @@ class Sweep:
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class BlockDecisions:
     """What became of the open rows of a block, in their order.
 
     ``left`` (q, d) are those points that are undecided; ``columns`` is None unless a proof is
@@ -164,16 +166,16 @@ class Swept:
 
 
 @dataclass(frozen=True, eq=False)
-class Deciding:
+class SweepWork:
     """The work of a sweep on one block, whose share are the bits of `open_bits`."""
 
     sweep: Sweep
     with_columns: bool
 
-    def __call__(self, block: Array, bits: Array) -> Swept:
+    def __call__(self, block: Array, bits: Array) -> BlockDecisions:
         which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
         found = self.sweep.decide(block, which, self.with_columns)
-        return Swept(found.names, found.columns, block[which[found.names < 0]])
+        return BlockDecisions(found.names, found.columns, block[which[found.names < 0]])
 
 
 def open_bits(is_open: Array) -> Array | None:

@@ -8,13 +8,13 @@ subclassing `Oracle`; wrap a plain function with `FunctionOracle` or `RowOracle`
 
 from samecluster.oracles.base import Oracle, as_oracle
 from samecluster.oracles.command import CommandOracle
-from samecluster.oracles.command_protocol import Shown
+from samecluster.oracles.command_protocol import ShownItem
 from samecluster.oracles.comparisons import ComparisonOracle
 from samecluster.oracles.functions import FunctionOracle, RowOracle
 from samecluster.oracles.labels import LabelOracle
 from samecluster.oracles.noisy import NoisyOracle
 from samecluster.oracles.panel.panel import Panel
-from samecluster.oracles.panel.report import Outcome, Person
+from samecluster.oracles.panel.report import PanelOutcome, Person
 
 __all__ = [
     "CommandOracle",
@@ -23,10 +23,12 @@ __all__ = [
     "LabelOracle",
     "NoisyOracle",
     "Oracle",
-    "Outcome",
     "Panel",
+    "PanelOutcome",
     "Person",
     "RowOracle",
-    "Shown",
+    "ShownItem",
     "as_oracle",
 ]
+
+Outcome, Shown = PanelOutcome, ShownItem  # their names until the house was rebuilt

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.oracles.base import Oracle
-from samecluster.oracles.command_process import Program, close_all
-from samecluster.oracles.command_protocol import Reply, Shown, question_line, read_reply
+from samecluster.oracles.command_process import CommandProcess, close_all
+from samecluster.oracles.command_protocol import Reply, ShownItem, question_line, read_reply
 from samecluster.questions.pair import Question, Verdict
 
-__all__ = ["CommandOracle", "Shown"]
+__all__ = ["CommandOracle", "ShownItem"]
 
 
 class CommandOracle(Oracle):
@@ -58,7 +58,7 @@ class CommandOracle(Oracle):
     ... '''
     >>> colours = ["red", "blue", "red"]
     >>> def shown(row):
-    ...     return Shown(f"flower {row}", {"colour": colours[row]})
+    ...     return ShownItem(f"flower {row}", {"colour": colours[row]})
     >>> with CommandOracle([sys.executable, "-c", program], shown) as oracle:
     ...     oracle.answer(Question(0, 2))
     <Verdict.SAME: 'same'>
@@ -67,7 +67,7 @@ class CommandOracle(Oracle):
     def __init__(
         self,
         command: str | Sequence[str],
-        shown: Callable[[int], Shown] | None = None,
+        shown: Callable[[int], ShownItem] | None = None,
         *,
         parallel: int = 1,
         timeout: float | None = 60.0,
@@ -88,8 +88,8 @@ class CommandOracle(Oracle):
         self._timeout = timeout
         self._tries = retries + 1
         self._numbers = itertools.count(1)
-        self._programs: list[Program] = []
-        self._idle: list[Program] = []
+        self._programs: list[CommandProcess] = []
+        self._idle: list[CommandProcess] = []
         # Also at the end of the interpreter, and if nobody calls close.
         weakref.finalize(self, close_all, self._programs)
 
@@ -150,14 +150,16 @@ class CommandOracle(Oracle):
     def _send(self, question: Question, arrived: queue.SimpleQueue[_Errand]) -> _Errand:
         shown = self._shown(question.item), self._shown(question.comparator)
         if not self._idle:
-            self._idle.append(Program(self._arguments))
+            self._idle.append(CommandProcess(self._arguments))
             self._programs.append(self._idle[-1])
         errand = _Errand(question, self._idle.pop(), arrived)
         ask = functools.partial(self._ask, errand.program, str(next(self._numbers)), *shown)
         threading.Thread(target=errand.run, args=[ask], daemon=True).start()
         return errand
 
-    def _ask(self, program: Program, identity: str, item: Shown, comparator: Shown) -> Reply:
+    def _ask(
+        self, program: CommandProcess, identity: str, item: ShownItem, comparator: ShownItem
+    ) -> Reply:
         """The reply of a program, with as many tries as are allowed."""
         line = question_line(identity, item, comparator)
         for left in reversed(range(self._tries)):
@@ -189,7 +191,7 @@ class _Errand:
     """A question on its way to a program, and at last what came of it."""
 
     question: Question
-    program: Program
+    program: CommandProcess
     arrived: queue.SimpleQueue[_Errand]
     outcome: Reply | Exception | None = None
 
@@ -217,8 +219,8 @@ def _arguments(command: str | Sequence[str]) -> list[str]:
     return arguments
 
 
-def _by_number(row: int) -> Shown:
-    return Shown(str(row))
+def _by_number(row: int) -> ShownItem:
+    return ShownItem(str(row))
 
 
 def _tries(count: int) -> str:

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from samecluster.errors import OracleError
 
-__all__ = ["Program", "close_all"]
+__all__ = ["CommandProcess", "close_all"]
 
 T = TypeVar("T")
 
@@ -28,7 +28,7 @@ _GRACE = 2.0
 """Seconds that a program has to leave by itself after its input ended."""
 
 
-class Program:
+class CommandProcess:
     """One program, of which at most one process runs at a time.
 
     ``ask`` belongs to one thread at a time. ``stop`` may come from any, and is final.
@@ -115,7 +115,7 @@ class Program:
         )
 
 
-def close_all(programs: Iterable[Program]) -> None:
+def close_all(programs: Iterable[CommandProcess]) -> None:
     """End programs: all are told first, so that they leave side by side."""
     leaving = list(programs)
     try:

@@ -16,7 +16,7 @@ import numpy as np
 from samecluster.errors import OracleError
 from samecluster.questions.pair import Verdict
 
-__all__ = ["VERSION", "Reply", "Shown", "question_line", "read_reply"]
+__all__ = ["VERSION", "Reply", "ShownItem", "question_line", "read_reply"]
 
 VERSION = 1
 _QUOTED = 200
@@ -24,7 +24,7 @@ _QUOTED = 200
 
 
 @dataclass(frozen=True)
-class Shown:
+class ShownItem:
     """What a program sees of an item: its key, and those of its fields that were chosen."""
 
     key: str
@@ -39,10 +39,10 @@ class Reply:
     note: str | None = None
 
 
-def question_line(identity: str, item: Shown, comparator: Shown) -> bytes:
+def question_line(identity: str, item: ShownItem, comparator: ShownItem) -> bytes:
     """A question as a line.
 
-    >>> question_line("1", Shown("a", {"size": 2.5}), Shown("b", {"size": math.nan}))
+    >>> question_line("1", ShownItem("a", {"size": 2.5}), ShownItem("b", {"size": math.nan}))
     ... # doctest: +NORMALIZE_WHITESPACE
     b'{"version": 1, "id": "1", "item": {"key": "a", "fields": {"size": 2.5}},
     "comparator": {"key": "b", "fields": {"size": null}}}\\n'
@@ -84,7 +84,7 @@ def read_reply(line: bytes, identity: str) -> Reply:
     return Reply(Verdict(said["verdict"]), note)
 
 
-def _shown(item: Shown) -> dict[str, Any]:
+def _shown(item: ShownItem) -> dict[str, Any]:
     return {"key": item.key, "fields": {name: _cell(of) for name, of in item.fields.items()}}
 
 

@@ -43,7 +43,7 @@ _SIDE_BY_SIDE = 64
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen:
+class _BlockSummary:
     """What one block looks like; ``strange`` is the first place that holds no finite number."""
 
     low: FloatArray
@@ -54,18 +54,18 @@ class _Seen:
 
 
 @dataclass(frozen=True)
-class _Look:
+class _SurveyWork:
     """Look at a block and take rows of it, and all of it where somebody here wants to hash it."""
 
     take_all: bool
 
-    def __call__(self, block: Array, wanted: IntArray) -> _Seen:
+    def __call__(self, block: Array, wanted: IntArray) -> _BlockSummary:
         low, high = _reduced(np.minimum, block), _reduced(np.maximum, block)
         strange = None
         if not (np.isfinite(low).all() and np.isfinite(high).all()):
             row, column = (int(index) for index in np.argwhere(~np.isfinite(block))[0])
             strange = row, column, float(block[row, column])
-        return _Seen(low, high, block[wanted], strange, block if self.take_all else None)
+        return _BlockSummary(low, high, block[wanted], strange, block if self.take_all else None)
 
 
 def _reduced(extreme: np.ufunc, block: Array) -> FloatArray:
@@ -105,7 +105,7 @@ def surveyed(
         return np.asarray(ranked[slice(*np.searchsorted(ranked, [begin, end]))] - begin)
 
     done = taken = 0
-    for count, seen in over_blocks(points, _Look(with_fingerprint), wanted, size, threads):
+    for count, seen in over_blocks(points, _SurveyWork(with_fingerprint), wanted, size, threads):
         assert seen is not None
         if seen.strange is not None:
             raise _not_finite(points, done, *seen.strange)

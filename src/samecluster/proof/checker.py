@@ -63,7 +63,7 @@ class BadProof(Exception):
 
 
 @dataclass(frozen=True)
-class Verified:
+class VerifiedProof:
     """What a proof shows, once it has passed."""
 
     labels: npt.NDArray[np.int64]  # cluster of each item, -1 where the proof says nothing
@@ -81,7 +81,7 @@ def fingerprint(X: Array) -> str:
     return hashed.hexdigest()
 
 
-def check(X: Array, lines: Iterable[Any]) -> Verified:
+def check(X: Array, lines: Iterable[Any]) -> VerifiedProof:
     """Check a log: a header, then records. Raises BadProof at the first that does not hold."""
     lines = iter(lines)
     header: Any = next(lines, {})
@@ -105,7 +105,7 @@ def check(X: Array, lines: Iterable[Any]) -> Verified:
             rules[kind](*fields)
         except _UNREADABLE as error:
             raise BadProof(checker.record, f"cannot be read ({error!r})") from error
-    return Verified(
+    return VerifiedProof(
         labels=np.maximum(checker.cluster_of, -1),
         n_clusters=len(checker.names),
         n_records=dict(checker.counts),

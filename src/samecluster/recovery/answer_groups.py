@@ -8,17 +8,17 @@ from collections.abc import Iterable
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["Groups"]
+__all__ = ["AnswerGroups"]
 
 _FEW = 3  # audits; who knows more of a group knows it otherwise
 
 
-class Groups:
+class AnswerGroups:
     """Items that were asked about, in groups that the answers join.
 
     >>> from samecluster.questions.pair import Question
     >>> said = [(3, 5, "same"), (5, 8, "different"), (5, 2, "same")]
-    >>> Groups(Answer(Question(i, j), Verdict(v)) for i, j, v in said).members()
+    >>> AnswerGroups(Answer(Question(i, j), Verdict(v)) for i, j, v in said).members()
     [[3, 5, 2], [8]]
     """
 

@@ -8,10 +8,10 @@ import numpy as np
 
 from samecluster._typing import FloatArray
 
-__all__ = ["Near"]
+__all__ = ["ScaledDistances"]
 
 
-class Near:
+class ScaledDistances:
     """Distances between rows of X (n, d), each column measured by its range."""
 
     def __init__(self, X: FloatArray) -> None:

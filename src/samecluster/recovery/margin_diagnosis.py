@@ -8,9 +8,9 @@ import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.geometry.margin import true_margin
-from samecluster.geometry.semidefinite.solver import Verdict, round_coordinates
+from samecluster.geometry.semidefinite.solver import Feasibility, round_coordinates
 from samecluster.points.array import unit_scaled
-from samecluster.recovery.certify.complete_test import Trial, lifted
+from samecluster.recovery.certify.complete_test import CompleteTest, lifted
 
 __all__ = ["MOST_BREAKERS", "ClusterDiagnosis", "components_with_margins", "diagnose"]
 
@@ -82,11 +82,11 @@ def _breakers(points: FloatArray, members: BoolArray) -> IntArray | None:
     gone: list[int] = []
     while len(gone) <= MOST_BREAKERS:
         left = ~np.isin(others, gone)
-        trial = Trial(inside, inner, others[left], outer[left], _BARELY)
+        trial = CompleteTest(inside, inner, others[left], outer[left], _BARELY)
         near = others[left][np.argsort(np.sum(outer[left] ** 2, axis=1), kind="stable")[:12]]
         against = near.tolist()
         found = trial.run(working, against, None)
-        if found is None or found.verdict is not Verdict.INFEASIBLE:
+        if found is None or found.verdict is not Feasibility.INFEASIBLE:
             return np.array(gone, dtype=np.int64) if _separable(points, members, gone) else None
         gone.append(against[int(np.argmax(found.mu))])
     return None

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 
-__all__ = ["MAX_COMPARATORS", "Placing", "belongs"]
+__all__ = ["MAX_COMPARATORS", "Placement", "belongs"]
 
 MAX_COMPARATORS = 3
 """How many members a point is compared with before "unsure" stands for the whole cluster."""
@@ -33,7 +33,7 @@ class _Waiting:
     tried: list[int] = field(default_factory=list)
 
 
-class Placing:
+class Placement:
     """The clusters found so far, each with its asked members, the first as representative.
 
     With all ``n_clusters`` found, a point that differs from all but one is in that one: its last

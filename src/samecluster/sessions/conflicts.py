@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from samecluster.errors import RefutedError
-from samecluster.questions.conflicts.answer_book import Statements
+from samecluster.questions.conflicts.answer_book import AnswerBook
 from samecluster.questions.pair import Answer, Question
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.running.engine import Engine, weaker_margin
 from samecluster.sessions.state.state import State
-from samecluster.sessions.state.votes import Pair, Said, pair_of, tied
+from samecluster.sessions.state.votes import Pair, Vote, pair_of, tied
 
-__all__ = ["Effect", "Remedy", "Trouble", "contradictions_in", "trouble_in"]
+__all__ = ["Conflict", "Effect", "Remedy", "contradictions_in", "trouble_in"]
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Remedy:
 
 
 @dataclass(frozen=True)
-class Trouble:
+class Conflict:
     """Answers that cannot all be right together, or with what was declared.
 
     ``kind`` is "contradiction", "tie" or "refutation".
@@ -40,7 +40,7 @@ class Trouble:
 
     kind: str
     text: str
-    answers: tuple[Said, ...]
+    answers: tuple[Vote, ...]
     remedies: tuple[Remedy, ...]
 
     def __str__(self) -> str:
@@ -83,7 +83,7 @@ class Effect:
         return ", ".join([first.replace(" ", f" {noun} ", 1), *others])
 
 
-def trouble_in(state: State, engine: Engine) -> list[Trouble]:
+def trouble_in(state: State, engine: Engine) -> list[Conflict]:
     """All that does not fit together now; the engine must be where the state is."""
     found = [_contradiction(said) for said in contradictions_in(state)]
     for pair in state.facts:
@@ -95,10 +95,10 @@ def trouble_in(state: State, engine: Engine) -> list[Trouble]:
     return found
 
 
-def contradictions_in(state: State) -> list[tuple[Said, ...]]:
+def contradictions_in(state: State) -> list[tuple[Vote, ...]]:
     """For each fact that earlier ones contradict, a smallest set of answers with it."""
     row_of = state.items.row_of
-    statements = Statements(
+    statements = AnswerBook(
         Answer(Question(row_of[fact.items[0]], row_of[fact.items[1]]), fact.verdict)
         for fact in state.facts.values()
     )
@@ -108,28 +108,28 @@ def contradictions_in(state: State) -> list[tuple[Said, ...]]:
     ]
 
 
-def _behind(state: State, answer: Answer) -> list[Said]:
+def _behind(state: State, answer: Answer) -> list[Vote]:
     """Those who said what the run was told about a pair of rows."""
     pair = pair_of(state.items.keys[row] for row in answer.question.pair)
     return [said for said in state.votes(pair) if said.verdict is answer.verdict]
 
 
-def _contradiction(said: tuple[Said, ...]) -> Trouble:
+def _contradiction(said: tuple[Vote, ...]) -> Conflict:
     listed = "; ".join(map(str, said))
     text = f"these answers cannot all be right: {listed}"
-    return Trouble("contradiction", text, said, tuple(_take_back(said)))
+    return Conflict("contradiction", text, said, tuple(_take_back(said)))
 
 
-def _tie(pair: Pair, votes: list[Said]) -> Trouble:
+def _tie(pair: Pair, votes: list[Vote]) -> Conflict:
     listed = "; ".join(map(str, votes))
     text = f"as many say that {pair[0]} and {pair[1]} are the same as say they are not: {listed}"
-    return Trouble("tie", text, tuple(votes), tuple(_take_back(votes)))
+    return Conflict("tie", text, tuple(votes), tuple(_take_back(votes)))
 
 
-def _refutation(state: State, error: Exception) -> Trouble:
+def _refutation(state: State, error: Exception) -> Conflict:
     if not isinstance(error, RefutedError):
         text = f"the run failed and goes on without assumptions: {error}"
-        return Trouble("refutation", text, (), ())
+        return Conflict("refutation", text, (), ())
     item = state.items.keys[error.item]
     said = [said for answer in error.answers for said in _behind(state, answer)]
     # An answer about the item itself is the first to look at.
@@ -144,7 +144,7 @@ def _refutation(state: State, error: Exception) -> Trouble:
         "on weaker assumptions until this is decided"
     )
     remedies = (*_assume_less(state, error), _except(item), *_take_back(said))
-    return Trouble("refutation", text, tuple(said), remedies)
+    return Conflict("refutation", text, tuple(said), remedies)
 
 
 def _assume_less(state: State, error: RefutedError) -> Iterator[Remedy]:
@@ -165,7 +165,7 @@ def _except(item: str) -> Remedy:
     return Remedy(f"make {item} an exception", (("flagged", body),))
 
 
-def _take_back(said: Iterable[Said]) -> Iterator[Remedy]:
+def _take_back(said: Iterable[Vote]) -> Iterator[Remedy]:
     for one in said:
         body: dict[str, Any] = {"sequence": one.sequence}
         if one.source is not None:

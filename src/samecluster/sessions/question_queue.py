@@ -24,18 +24,18 @@ from samecluster.sessions.question import (
 )
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.running.leases import Leases
-from samecluster.sessions.running.look_ahead import Ahead
-from samecluster.sessions.state.numbering import Numbered, numbered
+from samecluster.sessions.running.look_ahead import LookAhead
+from samecluster.sessions.state.numbering import NumberedRecovery, numbered
 from samecluster.sessions.state.set_apart import with_exceptions
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, pair_of, tied
 from samecluster.sessions.storage.events import Event, checked_event
 from samecluster.sessions.storage.store import Store
 
-__all__ = ["Dialogue"]
+__all__ = ["QuestionQueue"]
 
 
-class Dialogue:
+class QuestionQueue:
     """A state, the run that follows it, and the store behind both."""
 
     def __init__(
@@ -49,14 +49,14 @@ class Dialogue:
         self._store, self._state, self._clock = store, state, clock
         self._X, self._hints = X, hints
         self._engine = Engine(X, state.items, hints=hints)
-        self._ahead = Ahead(X, hints)
+        self._ahead = LookAhead(X, hints)
         # What was put to people for the plan's sake: it may have gone on without the answer.
         self._put: set[Pair] = set()
         self._leases = Leases()
         # Questions that somebody wants asked beside the plan's, and whom they are for.
         self._wanted: dict[Pair, str | None] = {}
         self._shown: dict[Pair, tuple[str, str]] = {}
-        self._seen: tuple[int, Numbered] | None = None
+        self._seen: tuple[int, NumberedRecovery] | None = None
 
     # -- questions -------------------------------------------------------------------------------
 
@@ -191,14 +191,14 @@ class Dialogue:
         """Work out the next questions now rather than when they are asked for."""
         self._engine.follow(self._state)
 
-    def _numbered(self) -> Numbered:
+    def _numbered(self) -> NumberedRecovery:
         if self._seen is None or self._seen[0] != self._state.n_events:
             self.prepare()
             seen = self._number(self._state, self._engine)
             self._seen = (self._state.n_events, seen)
         return self._seen[1]
 
-    def _number(self, state: State, engine: Engine) -> Numbered:
+    def _number(self, state: State, engine: Engine) -> NumberedRecovery:
         recovery = with_exceptions(_as_declared(engine.recovery(), state), state)
         return numbered(recovery, state.items, state.births, state.numbers, engine.differ)
 

@@ -22,16 +22,16 @@ from samecluster.errors import (
 from samecluster.points.array import validated
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result.result import How
-from samecluster.sessions.conflicts import Effect, Remedy, Trouble, contradictions_in, trouble_in
+from samecluster.sessions.conflicts import Conflict, Effect, Remedy, contradictions_in, trouble_in
 from samecluster.sessions.disagreement import between, doubting, re_anchored
 from samecluster.sessions.parameters import checked_answers, checked_parameters
 from samecluster.sessions.progress import Progress
 from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
-from samecluster.sessions.question_queue import Dialogue
-from samecluster.sessions.running.look_ahead import Ahead
+from samecluster.sessions.question_queue import QuestionQueue
+from samecluster.sessions.running.look_ahead import LookAhead
 from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.state import State
-from samecluster.sessions.state.votes import Said
+from samecluster.sessions.state.votes import Vote
 from samecluster.sessions.storage.events import FORMAT, Event
 from samecluster.sessions.storage.store import Store
 from samecluster.validation import checked_hint
@@ -45,7 +45,7 @@ def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Session(Dialogue):
+class Session(QuestionQueue):
     """Ask and tell with a memory: no answer is lost, asked twice, or impossible to take back.
 
     Make one with `create` or `open`. Wherever ``who`` is asked for it is the name of a person, or
@@ -198,7 +198,7 @@ class Session(Dialogue):
 
     def contradictions_with(
         self, answers: Iterable[tuple[str, str, Verdict | str]], source: str
-    ) -> list[tuple[Said, ...]]:
+    ) -> list[tuple[Vote, ...]]:
         """The sets of answers that could not all be right if these were imported."""
         return self._contradictions(
             {"source": source, "answers": checked_answers(answers, self._state.items)}
@@ -265,7 +265,7 @@ class Session(Dialogue):
         return self._append("flagged", who, {"item": self._checked_key(item), "note": note})
 
     @property
-    def trouble(self) -> list[Trouble]:
+    def trouble(self) -> list[Conflict]:
         """What does not fit together, with the answers concerned and remedies."""
         self.prepare()
         return trouble_in(self._state, self._engine)
@@ -340,7 +340,7 @@ class Session(Dialogue):
             self._X, self._hints = before
             raise
         self._engine, self._seen, self._wanted = engine, None, {}
-        self._ahead = Ahead(X, hints)
+        self._ahead = LookAhead(X, hints)
 
     def _ended(self) -> str:
         budget = self._state.parameters.get("max_questions")
@@ -370,7 +370,7 @@ class Session(Dialogue):
             raise InvalidInputError(f"item must be a key of the data, got {key!r}")
         return key
 
-    def _contradictions(self, body: Mapping[str, Any]) -> list[tuple[Said, ...]]:
+    def _contradictions(self, body: Mapping[str, Any]) -> list[tuple[Vote, ...]]:
         before = set(contradictions_in(self._state))
         state = self._state.copy()
         event = self._draft("imported", None, body)

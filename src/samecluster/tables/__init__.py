@@ -3,21 +3,23 @@
 Nothing here knows of questions or clusters.
 """
 
-from samecluster.tables.features.options import Wanted
+from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.preparation import Preparation
 from samecluster.tables.item_keys import item_keys
 from samecluster.tables.reading.detect import read_table
-from samecluster.tables.reading.dialect import Asked, Dialect
+from samecluster.tables.reading.dialect import CsvOptions, Dialect
 from samecluster.tables.reading.frames import as_table
 from samecluster.tables.table import Table
 
 __all__ = [
-    "Asked",
+    "CsvOptions",
     "Dialect",
+    "FeatureOptions",
     "Preparation",
     "Table",
-    "Wanted",
     "as_table",
     "item_keys",
     "read_table",
 ]
+
+Asked, Wanted = CsvOptions, FeatureOptions  # their names until the house was rebuilt

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from samecluster.tables.features.options import Wanted
+from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.reading.images import is_image_folder
 from samecluster.tables.table import Table
 
@@ -41,7 +41,9 @@ percentile=None)]
     return cells
 
 
-def columns_to_show(table: Table, wanted: Wanted, most: int = _MOST_SHOWN) -> tuple[str, ...]:
+def columns_to_show(
+    table: Table, wanted: FeatureOptions, most: int = _MOST_SHOWN
+) -> tuple[str, ...]:
     """What to show unless told: the id, then text, then numbers; never the truth or labels."""
     kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
     if is_image_folder(table):

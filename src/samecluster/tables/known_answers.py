@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables.reading.detect import read_table
-from samecluster.tables.reading.dialect import Asked
+from samecluster.tables.reading.dialect import CsvOptions
 from samecluster.tables.table import Table
 
 __all__ = ["KnownLabel", "KnownPair", "read_labels", "read_pairs"]
@@ -45,15 +45,17 @@ def read_labels(table: Table, column: str) -> list[KnownLabel]:
 
 
 def read_pairs(
-    path: str | Path, keys: Sequence[str], asked: Asked | None = None
+    path: str | Path, keys: Sequence[str], asked: CsvOptions | None = None
 ) -> list[KnownPair]:
     """Pairs of items from a file: two ids and `same` or `different` a line.
 
     ``keys`` are the ids of the rows (`item_keys` with an id column). A first line of a text
     file that has neither an id nor a verdict is a header.
     """
-    asked = asked or Asked()
-    headless = Asked(asked.separator, asked.decimal, asked.encoding, asked.missing, header=False)
+    asked = asked or CsvOptions()
+    headless = CsvOptions(
+        asked.separator, asked.decimal, asked.encoding, asked.missing, header=False
+    )
     table = read_table(path, headless)
     if len(table.names) != 3:
         raise InvalidInputError(

@@ -44,7 +44,7 @@ _PADDED = re.compile(r"\s*[-+]?0[0-9]")  # 007 is a code: as a number it would l
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
+class _ResultColumns:
     """What was found, a value for every row of the table; None where there is none."""
 
     names: tuple[str, ...]
@@ -130,7 +130,7 @@ def format_of(table: Table, path: str) -> ResultFormat:
 
 def _over_all_rows(
     table: Table, prefix: str, cluster: Any, how: Any, probability: Any, rows: IntArray | None
-) -> _Found:
+) -> _ResultColumns:
     names = tuple(prefix + name for name in NAMES)
     taken = next((name for name in names if name in table.columns), None)
     if taken is not None:
@@ -142,7 +142,9 @@ def _over_all_rows(
     for name, values in zip(NAMES, (cluster, how, probability), strict=True):
         if len(values) != len(places):
             raise InvalidInputError(f"{name} has {len(values):,} values for {len(places):,} rows")
-    found = _Found(names, [None] * len(table), [UNASSIGNED] * len(table), [None] * len(table))
+    found = _ResultColumns(
+        names, [None] * len(table), [UNASSIGNED] * len(table), [None] * len(table)
+    )
     for place, label, known, share in zip(places, cluster, how, probability, strict=True):
         found.cluster[place] = _cluster(label)
         found.how[place] = _word(known)
@@ -164,7 +166,7 @@ def _word(known: Any) -> str:
     return str(word).lower()
 
 
-def _csv(table: Table, found: _Found, raw: bool) -> bytes:
+def _csv(table: Table, found: _ResultColumns, raw: bool) -> bytes:
     dialect = table.dialect if table.dialect and table.format == "csv" else Dialect()
     columns = [_texts(column, dialect, raw) for column in table.columns.values()]
     names = ["" if c is None else str(c) for c in found.cluster]
@@ -199,7 +201,7 @@ def _escaped(text: str, dialect: Dialect) -> str:
     return text if number_pattern(dialect.decimal).fullmatch(text) else "'" + text
 
 
-def _json_lines(table: Table, found: _Found) -> bytes:
+def _json_lines(table: Table, found: _ResultColumns) -> bytes:
     added = [
         json.dumps(dict(zip(found.names, values, strict=True)), ensure_ascii=False)
         for values in zip(found.cluster, found.how, found.probability, strict=True)
@@ -230,7 +232,7 @@ def _joined(line: str, new: str) -> str:
     return inside + ("" if inside == "{" else ", ") + new[1:]
 
 
-def _parquet(table: Table, found: _Found) -> bytes:
+def _parquet(table: Table, found: _ResultColumns) -> bytes:
     pa, pq = pyarrow()
     if table.format == "parquet":
         made = table.origin

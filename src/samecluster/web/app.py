@@ -15,9 +15,9 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from samecluster.errors import SameClusterError
-from samecluster.web.context import Call, Desk, Handler
-from samecluster.web.errors import Refusal, status_of
-from samecluster.web.links import Person
+from samecluster.web.context import Call, Handler, ServerContext
+from samecluster.web.errors import HttpError, status_of
+from samecluster.web.links import Participant
 from samecluster.web.operations import answer, decide, read
 from samecluster.web.operations.schema import Operation, operations
 from samecluster.web.security import Guard, Hosts, check_origin
@@ -27,7 +27,7 @@ __all__ = ["LARGEST_BODY", "build_app"]
 LARGEST_BODY = 64 * 1024
 _STATIC = Path(__file__).with_name("static")
 _MONTH = 30 * 24 * 3600
-_NOBODY = Person(None, "annotator")
+_NOBODY = Participant(None, "annotator")
 _HANDLERS: dict[str, Handler] = {
     **answer.OPERATIONS,
     **read.OPERATIONS,
@@ -37,7 +37,7 @@ _HANDLERS: dict[str, Handler] = {
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def build_app(desk: Desk, hosts: Hosts, cookie: str, *, secure: bool = False) -> Starlette:
+def build_app(desk: ServerContext, hosts: Hosts, cookie: str, *, secure: bool = False) -> Starlette:
     """The application behind a desk; ``cookie`` is the name under which browsers keep the link."""
     routes = [
         Route(one.path, _endpoint(one, desk, cookie), methods=[one.method]) for one in operations()
@@ -50,7 +50,7 @@ def build_app(desk: Desk, hosts: Hosts, cookie: str, *, secure: bool = False) ->
         ],
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={
-            Refusal: _refused,
+            HttpError: _refused,
             SameClusterError: _failed,
             HTTPException: _not_found,
             Exception: _broken,
@@ -58,14 +58,14 @@ def build_app(desk: Desk, hosts: Hosts, cookie: str, *, secure: bool = False) ->
     )
 
 
-def _endpoint(operation: Operation, desk: Desk, cookie: str) -> Endpoint:
+def _endpoint(operation: Operation, desk: ServerContext, cookie: str) -> Endpoint:
     act = _HANDLERS[operation.id]
 
     async def endpoint(request: Request) -> Response:
         check_origin(request.headers, request.method)
         person = _NOBODY if operation.open_to_all else _person(request, desk, cookie)
         if operation.for_owners and not person.is_owner:
-            raise Refusal(403, "only owners of the session may do this; ask whoever invited you")
+            raise HttpError(403, "only owners of the session may do this; ask whoever invited you")
         given = operation.read_parameters(request.path_params, "path")
         given |= operation.read_parameters(request.query_params, "query")
         if operation.body is not None:
@@ -76,14 +76,14 @@ def _endpoint(operation: Operation, desk: Desk, cookie: str) -> Endpoint:
     return endpoint
 
 
-def _person(request: Request, desk: Desk, cookie: str) -> Person:
+def _person(request: Request, desk: ServerContext, cookie: str) -> Participant:
     """Whose link came along, as a cookie or in the Authorization header."""
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         secret = request.cookies.get(cookie, "")
     person = desk.people.person(secret) if secret else None
     if person is None:
-        raise Refusal(
+        raise HttpError(
             401, "open your personal link first; whoever runs this session can invite you"
         )
     desk.note(person)
@@ -93,7 +93,7 @@ def _person(request: Request, desk: Desk, cookie: str) -> Person:
 async def _body(request: Request) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        raise Refusal(415, "the body must be JSON: Content-Type: application/json")
+        raise HttpError(415, "the body must be JSON: Content-Type: application/json")
     told = request.headers.get("content-length", "0")
     if told.isascii() and told.isdigit() and int(told) > LARGEST_BODY:
         raise _too_large()
@@ -104,19 +104,19 @@ async def _body(request: Request) -> bytes:
             if len(data) > LARGEST_BODY:
                 raise _too_large()
     except ClientDisconnect:
-        raise Refusal(400, "the body ended early") from None
+        raise HttpError(400, "the body ended early") from None
     return bytes(data)
 
 
-def _too_large() -> Refusal:
-    return Refusal(413, f"the body is larger than {LARGEST_BODY:,} bytes")
+def _too_large() -> HttpError:
+    return HttpError(413, f"the body is larger than {LARGEST_BODY:,} bytes")
 
 
-def _join(desk: Desk, cookie: str, secure: bool) -> Endpoint:
+def _join(desk: ServerContext, cookie: str, secure: bool) -> Endpoint:
     async def join(request: Request) -> Response:
         secret = request.query_params.get("token", "")
         if request.headers.get("sec-fetch-dest", "document") != "document":
-            raise Refusal(403, "open the link in the address line")
+            raise HttpError(403, "open the link in the address line")
         if desk.people.person(secret) is None:
             return PlainTextResponse(
                 "This link is not valid, or not any more. Whoever runs this session can make a new "
@@ -133,7 +133,7 @@ def _join(desk: Desk, cookie: str, secure: bool) -> Endpoint:
 
 
 def _refused(_: Request, error: Exception) -> Response:
-    assert isinstance(error, Refusal)
+    assert isinstance(error, HttpError)
     # What is left of a body that was refused unread must not be taken for the next request.
     headers = {"connection": "close"} if error.status in (413, 415) else None
     return JSONResponse({"error": str(error)}, error.status, headers=headers)

@@ -8,20 +8,20 @@ from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from samecluster.web.images import Images
-from samecluster.web.links import People, Person
+from samecluster.web.links import Participant, Participants
 from samecluster.web.plot import Plot
-from samecluster.web.session_thread import Board
+from samecluster.web.session_thread import SessionThread
 from samecluster.web.views import Views
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 
-__all__ = ["Call", "Desk", "Handler"]
+__all__ = ["Call", "Handler", "ServerContext"]
 
 
 @dataclass(frozen=True)
 class Call:
     """A request whose shape was checked: who makes it, and its fields."""
 
-    person: Person
+    person: Participant
     given: Mapping[str, Any]
 
     @property
@@ -33,27 +33,27 @@ class Call:
 
 
 @dataclass
-class Desk:
+class ServerContext:
     """A session that is being served.
 
     ``seen`` is when everybody was last here, ``placed`` the events of each person's last placement,
     which are taken back together.
     """
 
-    opened: Opened
-    board: Board
+    opened: OpenSession
+    board: SessionThread
     views: Views
     plot: Plot
     images: Images | None
-    people: People
+    people: Participants
     lease_seconds: float
     seen: dict[str | None, datetime] = field(default_factory=dict)
     placed: dict[str | None, list[int]] = field(default_factory=dict)
 
-    def note(self, person: Person) -> None:
+    def note(self, person: Participant) -> None:
         """Somebody is here."""
         self.seen[person.name] = datetime.now(UTC)
 
 
-Handler: TypeAlias = Callable[[Desk, Call], Awaitable[Any]]
+Handler: TypeAlias = Callable[[ServerContext, Call], Awaitable[Any]]
 """What an operation of openapi.json does; gives JSON, or a response."""

@@ -12,15 +12,15 @@ from pathlib import Path
 
 from samecluster.errors import ProtocolError
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.conflicts import Trouble
-from samecluster.web.snapshot import Summary
+from samecluster.sessions.conflicts import Conflict
+from samecluster.web.snapshot import SessionSummary
 from samecluster.workspace.export import (
     proof_of,
     write_known_labels,
     write_known_proof,
     write_known_report,
 )
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 
 __all__ = ["Download", "labels", "proof", "report"]
 
@@ -40,7 +40,7 @@ class Download:
     name: str
 
 
-def labels(opened: Opened, summary: Summary, format_: str) -> Download:
+def labels(opened: OpenSession, summary: SessionSummary, format_: str) -> Download:
     """The input with what was found about each row."""
     known = _known(summary)
     with tempfile.TemporaryDirectory() as folder:
@@ -50,7 +50,7 @@ def labels(opened: Opened, summary: Summary, format_: str) -> Download:
         return Download(file.read_bytes(), _TYPES[format_], file.name)
 
 
-def report(opened: Opened, summary: Summary, trouble: list[Trouble]) -> Download:
+def report(opened: OpenSession, summary: SessionSummary, trouble: list[Conflict]) -> Download:
     """The report, without values of items."""
     known = _known(summary)
     with tempfile.TemporaryDirectory() as folder:
@@ -59,7 +59,7 @@ def report(opened: Opened, summary: Summary, trouble: list[Trouble]) -> Download
         return Download(file.read_bytes(), "text/html; charset=utf-8", file.name)
 
 
-def proof(opened: Opened, summary: Summary) -> Download:
+def proof(opened: OpenSession, summary: SessionSummary) -> Download:
     """The proof and its points in one archive."""
     known = _known(summary)
     if proof_of(known) is None:
@@ -75,7 +75,7 @@ def proof(opened: Opened, summary: Summary) -> Download:
         return Download(archive.read_bytes(), "application/zip", archive.name)
 
 
-def _known(summary: Summary) -> Recovery:
+def _known(summary: SessionSummary) -> Recovery:
     if summary.recovery is None:
         raise ProtocolError("the session is still being worked out; try again in a moment")
     return summary.recovery

@@ -11,7 +11,7 @@ from samecluster.errors import (
     StoreError,
 )
 
-__all__ = ["STATUSES", "Refusal", "status_of"]
+__all__ = ["STATUSES", "HttpError", "status_of"]
 
 STATUSES: dict[type[SameClusterError], int] = {
     InvalidInputError: 422,
@@ -23,7 +23,7 @@ STATUSES: dict[type[SameClusterError], int] = {
 """The one place that says which error of the package is which HTTP status."""
 
 
-class Refusal(Exception):
+class HttpError(Exception):
     """A request that is turned away before it reaches the session."""
 
     def __init__(self, status: int, text: str) -> None:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables.reading.images import is_image_folder
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 
 __all__ = ["Images", "image_type", "images_of"]
 
@@ -85,7 +85,7 @@ class Images:
         return {_opaque(name): name for name in self._names if name}
 
 
-def images_of(opened: Opened, data: str, column: str | None) -> Images | None:
+def images_of(opened: OpenSession, data: str, column: str | None) -> Images | None:
     """The images of a session's items: a folder of them, or a column that has their paths.
 
     Without ``column`` one is taken whose cells all end like images, if there is one.
@@ -102,12 +102,12 @@ def images_of(opened: Opened, data: str, column: str | None) -> Images | None:
     return Images(Path(data).absolute().parent, _cells(opened, column), column)
 
 
-def _cells(opened: Opened, column: str) -> list[str]:
+def _cells(opened: OpenSession, column: str) -> list[str]:
     texts = opened.table.column(column).texts
     return [texts[row] for row in opened.prepared.rows.tolist()]
 
 
-def _looks_like_paths(opened: Opened, name: str) -> bool:
+def _looks_like_paths(opened: OpenSession, name: str) -> bool:
     column = opened.table.column(name)
     if name in (opened.wanted.truth, opened.wanted.labels) or not len(column.numbers.odd):
         return False

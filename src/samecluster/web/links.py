@@ -20,7 +20,7 @@ from typing import Any
 
 from samecluster.errors import InvalidInputError, StoreError
 
-__all__ = ["ROLES", "People", "Person", "links_file", "place_of"]
+__all__ = ["ROLES", "Participant", "Participants", "links_file", "place_of"]
 
 ROLES = ("owner", "annotator")
 _LONGEST_NAME = 100
@@ -30,7 +30,7 @@ _MOST_STARTS = 20
 
 
 @dataclass(frozen=True)
-class Person:
+class Participant:
     """Somebody who came in by a link; ``name`` is None for whoever started the server."""
 
     name: str | None
@@ -53,7 +53,7 @@ def links_file(session: Path) -> Path:
     return state / "samecluster" / f"{place_of(session)}.links.json"
 
 
-class People:
+class Participants:
     """The links of a session. Other processes may add to them at any time."""
 
     def __init__(self, file: Path) -> None:
@@ -61,7 +61,7 @@ class People:
         self._read_at = -1
         self._links: dict[str, Mapping[str, Any]] = {}
         self._address: str | None = None
-        self._tokens: dict[str, Person] = {}
+        self._tokens: dict[str, Participant] = {}
 
     @property
     def address(self) -> str | None:
@@ -74,7 +74,7 @@ class People:
         self._address = address
         self._write()
 
-    def accept(self, token: str, person: Person) -> None:
+    def accept(self, token: str, person: Participant) -> None:
         """Let a token in that the user has chosen; it is not kept."""
         if len(token) < _SHORTEST_TOKEN or not token.isascii() or not token.isalnum():
             raise InvalidInputError(
@@ -83,7 +83,7 @@ class People:
             )
         self._tokens[_hash(token)] = person
 
-    def invite(self, person: Person, *, start: bool = False) -> str:
+    def invite(self, person: Participant, *, start: bool = False) -> str:
         """Make a link for a person, and return its secret; only a hash of it is kept."""
         self._read()
         secret = secrets.token_urlsafe(24)
@@ -104,14 +104,14 @@ class People:
         self._write()
         return before - len(self._links)
 
-    def person(self, secret: str) -> Person | None:
+    def person(self, secret: str) -> Participant | None:
         """Whose link this is."""
         hashed = _hash(secret)
         if hashed in self._tokens:
             return self._tokens[hashed]
         self._read()
         link = self._links.get(hashed)
-        return None if link is None else Person(link["who"], link["role"])
+        return None if link is None else Participant(link["who"], link["role"])
 
     def roles(self) -> dict[str | None, str]:
         """Everybody who has a link."""

@@ -8,8 +8,8 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from samecluster.web.plot import Plot
-from samecluster.web.session_thread import Board
-from samecluster.web.snapshot import Summary
+from samecluster.web.session_thread import SessionThread
+from samecluster.web.snapshot import SessionSummary
 
 __all__ = ["stream"]
 
@@ -19,10 +19,10 @@ _BREATH = 0.2
 """Seconds between two events: eyes need no more, and many answers make one."""
 
 
-async def stream(board: Board, plot: Plot) -> AsyncIterator[str]:
+async def stream(board: SessionThread, plot: Plot) -> AsyncIterator[str]:
     """Events for one watcher, until the server stops or the watcher goes."""
     watcher = board.watch()
-    before: Summary | None = None
+    before: SessionSummary | None = None
     try:
         while not board.closing:
             watcher.clear()
@@ -39,7 +39,9 @@ async def stream(board: Board, plot: Plot) -> AsyncIterator[str]:
         board.unwatch(watcher)
 
 
-def _news(before: Summary | None, now: Summary, plot: Plot) -> list[tuple[str, dict[str, Any]]]:
+def _news(
+    before: SessionSummary | None, now: SessionSummary, plot: Plot
+) -> list[tuple[str, dict[str, Any]]]:
     if before is not None and before.version == now.version:
         return []
     news: list[tuple[str, dict[str, Any]]] = [("progress", dict(now.progress))]

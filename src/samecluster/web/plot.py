@@ -10,7 +10,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.plots.projection import View, best_views
-from samecluster.web.snapshot import Summary
+from samecluster.web.snapshot import SessionSummary
 from samecluster.web.views import Views
 
 __all__ = ["MOST_POINTS", "Plot"]
@@ -19,7 +19,7 @@ MOST_POINTS = 20_000
 
 
 @dataclass(frozen=True, eq=False)
-class _Drawn:
+class _DrawnPlot:
     version: int
     view: View
     clusters: frozenset[int]
@@ -31,17 +31,17 @@ class Plot:
     def __init__(self, X: FloatArray, columns: tuple[str, ...], views: Views) -> None:
         self._X, self._columns, self._views = X, columns, views
         self._rows = _chosen(len(X))
-        self._drawn: _Drawn | None = None
+        self._drawn: _DrawnPlot | None = None
         self._drawing = threading.Lock()
 
-    def version_for(self, summary: Summary) -> int:
+    def version_for(self, summary: SessionSummary) -> int:
         """The version that `points` would have: one more when clusters have come or gone."""
         drawn = self._drawn
         if drawn is None:
             return 0
         return drawn.version + (drawn.clusters != frozenset(summary.anchors))
 
-    def points(self, summary: Summary) -> dict[str, Any]:
+    def points(self, summary: SessionSummary) -> dict[str, Any]:
         drawn = self._current(summary)
         return {
             **self.labels(summary),
@@ -53,7 +53,7 @@ class Plot:
             "titles": [self._views.title(row) for row in self._rows.tolist()],
         }
 
-    def labels(self, summary: Summary) -> dict[str, Any]:
+    def labels(self, summary: SessionSummary) -> dict[str, Any]:
         version = self.version_for(summary)
         if summary.recovery is None:
             nothing = len(self._rows)
@@ -65,16 +65,16 @@ class Plot:
             "how": how[self._rows].tolist(),
         }
 
-    def _current(self, summary: Summary) -> _Drawn:
+    def _current(self, summary: SessionSummary) -> _DrawnPlot:
         with self._drawing:
             version = self.version_for(summary)
             if self._drawn is None or self._drawn.version != version:
                 view = _view(self._X, summary, self._columns)
-                self._drawn = _Drawn(version, view, frozenset(summary.anchors))
+                self._drawn = _DrawnPlot(version, view, frozenset(summary.anchors))
             return self._drawn
 
 
-def _view(X: FloatArray, summary: Summary, columns: tuple[str, ...]) -> View:
+def _view(X: FloatArray, summary: SessionSummary, columns: tuple[str, ...]) -> View:
     recovery = summary.recovery
     labels = np.full(len(X), -1) if recovery is None else recovery.labels
     if X.shape[1] == 1:

@@ -16,7 +16,7 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from samecluster.web.errors import Refusal
+from samecluster.web.errors import HttpError
 
 __all__ = ["CONTENT_POLICY", "LARGEST_HEAD", "Guard", "Hosts", "check_origin", "is_local"]
 
@@ -72,7 +72,7 @@ class Hosts:
         name = _name_in(header or "")
         if name in self.names or (self.any_address and _address(name) is not None):
             return
-        raise Refusal(
+        raise HttpError(
             _REFUSED,
             "this server does not go by that name; open the link that it printed, or start it "
             "with --allow-host NAME",
@@ -105,7 +105,7 @@ class Guard:
         try:
             _check_size(scope)
             self._hosts.check(Headers(scope=scope).get("host"))
-        except Refusal as refusal:
+        except HttpError as refusal:
             refused = JSONResponse({"error": str(refusal)}, refusal.status)
             await refused(scope, receive, guarded)
             return
@@ -121,16 +121,16 @@ def check_origin(headers: Headers, method: str) -> None:
     from_elsewhere = origin is not None and origin.partition("://")[2] != headers.get("host")
     allowed = ("same-origin",) if method == "POST" else ("same-origin", "none")
     if from_elsewhere or (site is not None and site not in allowed):
-        raise Refusal(_REFUSED, "requests from other sites are refused; use the page itself")
+        raise HttpError(_REFUSED, "requests from other sites are refused; use the page itself")
     if method == "POST" and headers.get("x-samecluster") != "1":
-        raise Refusal(_REFUSED, "the header X-Samecluster: 1 is missing")
+        raise HttpError(_REFUSED, "the header X-Samecluster: 1 is missing")
 
 
 def _check_size(scope: Scope) -> None:
     size = len(scope["raw_path"]) + len(scope["query_string"])
     size += sum(len(name) + len(value) for name, value in scope["headers"])
     if size > LARGEST_HEAD:
-        raise Refusal(431, f"address and headers are larger than {LARGEST_HEAD:,} bytes")
+        raise HttpError(431, f"address and headers are larger than {LARGEST_HEAD:,} bytes")
 
 
 def _name_in(header: str) -> str:

@@ -14,17 +14,17 @@ import uvicorn
 
 from samecluster.errors import InvalidInputError
 from samecluster.web.app import build_app
-from samecluster.web.context import Desk
+from samecluster.web.context import ServerContext
 from samecluster.web.images import Images, images_of
-from samecluster.web.links import People, Person, links_file, place_of
+from samecluster.web.links import Participant, Participants, links_file, place_of
 from samecluster.web.plot import Plot
 from samecluster.web.security import LARGEST_HEAD, Hosts, is_local
-from samecluster.web.session_thread import Board
+from samecluster.web.session_thread import SessionThread
 from samecluster.web.views import Views
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 
-__all__ = ["PORT", "Manner", "Place", "Serving"]
+__all__ = ["PORT", "Address", "ServeOptions", "Server"]
 
 PORT = 8321
 _ANY = 0
@@ -33,7 +33,7 @@ _GRACE = 2
 
 
 @dataclass(frozen=True)
-class Place:
+class Address:
     """Where the server is to be found.
 
     Attributes
@@ -79,7 +79,7 @@ class Place:
         )
 
 
-def bind(place: Place, before: str | None) -> socket.socket:
+def bind(place: Address, before: str | None) -> socket.socket:
     """A socket that listens; on the port of last time (in ``before``) unless one is named."""
     if place.port is not None:
         return _bound(place.host, place.port)
@@ -93,7 +93,7 @@ def bind(place: Place, before: str | None) -> socket.socket:
 
 
 @dataclass(frozen=True)
-class Manner:
+class ServeOptions:
     """How a session is served.
 
     Attributes
@@ -112,12 +112,14 @@ class Manner:
     lease_seconds: float = 120.0
 
 
-class Serving:
+class Server:
     """A server that listens already, with the link of the owner; `run` makes it answer."""
 
-    def __init__(self, opened: Opened, data: str, place: Place, manner: Manner) -> None:
-        people = People(links_file(opened.path))
-        owner = Person(manner.who, "owner")
+    def __init__(
+        self, opened: OpenSession, data: str, place: Address, manner: ServeOptions
+    ) -> None:
+        people = Participants(links_file(opened.path))
+        owner = Participant(manner.who, "owner")
         if manner.token is not None:
             people.accept(manner.token, owner)
         self._desk = _desk(opened, data, people, manner)
@@ -149,7 +151,9 @@ class Serving:
         self._server.should_exit = True
 
 
-def _desk(opened: Opened, data: str, people: People, manner: Manner) -> Desk:
+def _desk(
+    opened: OpenSession, data: str, people: Participants, manner: ServeOptions
+) -> ServerContext:
     images = images_of(opened, data, manner.image_column)
     columns = checked_columns(opened, manner.show)
     if images is not None and not manner.show:
@@ -157,15 +161,17 @@ def _desk(opened: Opened, data: str, people: People, manner: Manner) -> Desk:
     views = Views(opened, columns, images)
     names = opened.prepared.kept.preparation.number_columns
     plot = Plot(opened.prepared.X, names, views)
-    return Desk(opened, Board(opened.session), views, plot, images, people, manner.lease_seconds)
+    return ServerContext(
+        opened, SessionThread(opened.session), views, plot, images, people, manner.lease_seconds
+    )
 
 
-def _goes_with_a_picture(opened: Opened, column: str, images: Images) -> bool:
+def _goes_with_a_picture(opened: OpenSession, column: str, images: Images) -> bool:
     """Words do; the picture says more than the numbers that stand for it."""
     return column != images.column and len(opened.table.column(column).numbers.odd) > 0
 
 
-def _server(desk: Desk, place: Place, session: Path) -> uvicorn.Server:
+def _server(desk: ServerContext, place: Address, session: Path) -> uvicorn.Server:
     hosts = Hosts.of(place.host, place.allow_hosts)
     app = build_app(desk, hosts, f"samecluster-{place_of(session)}", secure=place.is_secure)
     config = uvicorn.Config(
@@ -186,13 +192,13 @@ def _server(desk: Desk, place: Place, session: Path) -> uvicorn.Server:
         config.load()
     except (ssl.SSLError, OSError) as error:
         raise InvalidInputError(f"--tls-cert and --tls-key cannot be used: {error}") from None
-    return _Server(config, desk.board)
+    return _UvicornServer(config, desk.board)
 
 
-class _Server(uvicorn.Server):
+class _UvicornServer(uvicorn.Server):
     """Lets those who watch go when it is told to stop: they would wait for ever."""
 
-    def __init__(self, config: uvicorn.Config, board: Board) -> None:
+    def __init__(self, config: uvicorn.Config, board: SessionThread) -> None:
         super().__init__(config)
         self._board = board
 

@@ -21,9 +21,9 @@ from typing import Any, TypeVar
 
 from samecluster.errors import StoreError
 from samecluster.sessions.session import Session
-from samecluster.web.snapshot import Summary
+from samecluster.web.snapshot import SessionSummary
 
-__all__ = ["Board", "Urgency"]
+__all__ = ["SessionThread", "Urgency"]
 
 T = TypeVar("T")
 
@@ -54,7 +54,7 @@ class _Call:
     done: Future[Any] = field(compare=False, default_factory=Future)
 
 
-class Board:
+class SessionThread:
     """The session, the line before it, and those who watch.
 
     Made in the thread that opened the session; from then on only the board's own thread uses it.
@@ -69,7 +69,7 @@ class Board:
         self._tried = self._version = -1
         self._due_at = 0.0
         self.closing = False
-        self.summary = Summary.blank(session)
+        self.summary = SessionSummary.blank(session)
         self._thread = threading.Thread(target=self._work, name="session", daemon=True)
         self._thread.start()
 
@@ -156,7 +156,7 @@ class Board:
     def _publish(self) -> None:
         self._version += 1
         start = time.monotonic()
-        self.summary = Summary.of(self._session, self._version)
+        self.summary = SessionSummary.of(self._session, self._version)
         self._tried = self.summary.sequence
         end = time.monotonic()
         self._due_at = end + max(_OVERDUE, _SHARE * (end - start))

@@ -14,14 +14,14 @@ from samecluster.sessions.progress import Progress
 from samecluster.sessions.session import Session
 from samecluster.workspace.status import how_counts, questions_left
 
-__all__ = ["MOST_GROUPS", "Summary", "how_counts_of"]
+__all__ = ["MOST_GROUPS", "SessionSummary", "how_counts_of"]
 
 MOST_GROUPS = 12
 """More groups than this are too many to choose from at a glance."""
 
 
 @dataclass(frozen=True, eq=False)
-class Summary:
+class SessionSummary:
     """A moment of a session.
 
     Attributes
@@ -43,7 +43,7 @@ class Summary:
     parameters: Mapping[str, Any]
 
     @classmethod
-    def blank(cls, session: Session) -> Summary:
+    def blank(cls, session: Session) -> SessionSummary:
         """Before anything was worked out, which takes seconds for large data."""
         n = len(session.state.items.keys)
         nothing = Progress(n, 0, session.state.n_questions, {How.UNASSIGNED: n}, 0, "")
@@ -51,7 +51,7 @@ class Summary:
         return cls(-1, 0, None, {}, {}, told, dict(session.state.parameters))
 
     @classmethod
-    def of(cls, session: Session, version: int) -> Summary:
+    def of(cls, session: Session, version: int) -> SessionSummary:
         state, recovery, progress = session.state, session.snapshot(), session.progress()
         left = questions_left(session)
         return cls(

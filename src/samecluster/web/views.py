@@ -14,8 +14,8 @@ from samecluster.sessions.question import SessionQuestion
 from samecluster.tables.display import shown
 from samecluster.tables.reading.images import is_image_folder
 from samecluster.web.images import Images
-from samecluster.web.snapshot import Summary, how_counts_of
-from samecluster.workspace.open import Opened
+from samecluster.web.snapshot import SessionSummary, how_counts_of
+from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import compared
 
 __all__ = ["Views", "why"]
@@ -27,7 +27,7 @@ _CONTEXT = 6
 class Views:
     """What people get to see of the data."""
 
-    def __init__(self, opened: Opened, columns: Sequence[str], images: Images | None) -> None:
+    def __init__(self, opened: OpenSession, columns: Sequence[str], images: Images | None) -> None:
         self._opened, self._images = opened, images
         self._keys = opened.prepared.keys
         self._row_of = {key: row for row, key in enumerate(self._keys)}
@@ -69,7 +69,7 @@ class Views:
             "image": None if self._images is None else self._images.address(row),
         }
 
-    def question(self, asked: SessionQuestion, summary: Summary) -> dict[str, Any]:
+    def question(self, asked: SessionQuestion, summary: SessionSummary) -> dict[str, Any]:
         number = summary.label(asked.rows[1])
         cells = compared(self._opened, asked.rows, self.columns)
         return {
@@ -83,7 +83,7 @@ class Views:
         }
 
     def members_like(
-        self, number: int, row: int, summary: Summary, without: Iterable[int] = ()
+        self, number: int, row: int, summary: SessionSummary, without: Iterable[int] = ()
     ) -> list[dict[str, Any]]:
         """A few sure members of a group, those most like the item first."""
         if number < 0 or summary.recovery is None:
@@ -100,7 +100,7 @@ class Views:
         nearest = rows[np.lexsort((gaps, -how[rows]))[:_CONTEXT]]
         return [self.item(int(one)) for one in nearest]
 
-    def groups(self, row: int | None, summary: Summary) -> dict[str, Any]:
+    def groups(self, row: int | None, summary: SessionSummary) -> dict[str, Any]:
         """The groups that an item can be put into."""
         itself = [] if row is None else [row]
         found = [
@@ -115,7 +115,7 @@ class Views:
         ]
         return {"item": None if row is None else self.item(row), "groups": found}
 
-    def clusters(self, summary: Summary) -> list[dict[str, Any]]:
+    def clusters(self, summary: SessionSummary) -> list[dict[str, Any]]:
         if summary.recovery is None:
             return []
         found = []
@@ -134,7 +134,7 @@ class Views:
         return found
 
     def members(
-        self, number: int, offset: int, limit: int, how: str | None, summary: Summary
+        self, number: int, offset: int, limit: int, how: str | None, summary: SessionSummary
     ) -> dict[str, Any] | None:
         """A page of the members of a group, the surest first; None if there is no such group."""
         if number not in summary.anchors or summary.recovery is None:

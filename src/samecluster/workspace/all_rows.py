@@ -13,18 +13,18 @@ import numpy.typing as npt
 
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
-from samecluster.large.follow import Following, Open, Sample
-from samecluster.large.other_rows import UNDECIDED, OtherRows, Progress
+from samecluster.large.follow import LabelledSample, OpenRows, SampleLabels
+from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress
 from samecluster.large.result import label_store
 from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.result.result import How
 from samecluster.tables.writing import FORMATS
-from samecluster.workspace.data import Whole
-from samecluster.workspace.open import Opened, export_command
+from samecluster.workspace.data import BlockData
+from samecluster.workspace.open import OpenSession, export_command
 from samecluster.workspace.sample import joined
 
 __all__ = [
-    "Swept",
+    "AllRowsSweep",
     "check_folder",
     "is_proving",
     "row_counts",
@@ -38,7 +38,7 @@ _AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
-class Swept:
+class AllRowsSweep:
     """What sweeps of all rows found.
 
     ``by_how`` counts all rows by how their label is known. Rows in ``to_ask`` need questions.
@@ -46,10 +46,10 @@ class Swept:
 
     n: int
     by_how: dict[How, int]
-    to_ask: Open | None
+    to_ask: OpenRows | None
 
 
-def sample_line(opened: Opened, session: str | None = None) -> str | None:
+def sample_line(opened: OpenSession, session: str | None = None) -> str | None:
     """That the items are a sample, and which command labels all rows; None if they are not.
 
     ``session`` is what to call the session file if not by its path.
@@ -64,7 +64,7 @@ def sample_line(opened: Opened, session: str | None = None) -> str | None:
     )
 
 
-def row_counts(found: Swept) -> str:
+def row_counts(found: AllRowsSweep) -> str:
     """All rows by how they are known, for people."""
     ways = ", ".join(
         f"{found.by_how[how]:,} {how.name.lower()}" for how in reversed(How) if found.by_how[how]
@@ -72,14 +72,14 @@ def row_counts(found: Swept) -> str:
     return f"All {found.n:,} rows: {ways}."
 
 
-def is_proving(opened: Opened) -> bool:
+def is_proving(opened: OpenSession) -> bool:
     """Whether labels of other rows would be proven: the margin is declared, and stands."""
     session = opened.session
     declared = session.state.parameters.get("margin", "auto") != "auto"
     return declared and _rests_on_margin(opened)
 
 
-def swept(opened: Opened, on_progress: Callable[[Progress], None]) -> Swept:
+def swept(opened: OpenSession, on_progress: Callable[[PassProgress], None]) -> AllRowsSweep:
     """Look at all rows, and keep nothing but counts and the rows that need questions."""
     names = np.full(_whole(opened).survey.n, UNDECIDED, np.int16)
     following, to_ask = _followed(opened, names, on_progress)
@@ -89,7 +89,9 @@ def swept(opened: Opened, on_progress: Callable[[Progress], None]) -> Swept:
     return _found(counted, len(names), to_ask)
 
 
-def write_all(opened: Opened, out: Path, on_progress: Callable[[Progress], None]) -> Swept:
+def write_all(
+    opened: OpenSession, out: Path, on_progress: Callable[[PassProgress], None]
+) -> AllRowsSweep:
     """Write labels.npy and how.npy of all rows into a folder that appears when it is complete."""
     n = _whole(opened).survey.n
     counted = Counter[int]()
@@ -112,7 +114,7 @@ def check_folder(out: str) -> Path:
     return Path(out)
 
 
-def taken_in(opened: Opened, to_ask: Open, who: str | None) -> Opened:
+def taken_in(opened: OpenSession, to_ask: OpenRows, who: str | None) -> OpenSession:
     """The session with more rows as items."""
     prepared = joined(opened.prepared, to_ask.rows, to_ask.points)
     opened.session.update(prepared.keys, prepared.X, preparation=prepared.kept.to_json(), who=who)
@@ -120,13 +122,13 @@ def taken_in(opened: Opened, to_ask: Open, who: str | None) -> Opened:
 
 
 def _followed(
-    opened: Opened, names: npt.NDArray[np.int16], on_progress: Callable[[Progress], None]
-) -> tuple[Following, Open | None]:
+    opened: OpenSession, names: npt.NDArray[np.int16], on_progress: Callable[[PassProgress], None]
+) -> tuple[SampleLabels, OpenRows | None]:
     whole, sample = _whole(opened), _sample(opened)
     threads = os.cpu_count() or 1
     draws = np.random.default_rng(len(whole.rows))
     rest = OtherRows(whole.points, whole.rows, names, threads, draws, on_progress=on_progress)
-    following = Following(Certify(), sample, rest)
+    following = SampleLabels(Certify(), sample, rest)
     if not is_proving(opened):
         # While questions are left, what the sample has no label for is not guessed for the rest.
         following.infer(predict=bool(opened.session.progress().ended))
@@ -139,11 +141,11 @@ def _followed(
     return following, to_ask
 
 
-def _sample(opened: Opened) -> Sample:
+def _sample(opened: OpenSession) -> LabelledSample:
     session, whole = opened.session, _whole(opened)
     known, row_of = session.snapshot(), session.state.items.row_of
     excepted = (row_of.get(key) for key in session.state.exceptions)
-    return Sample(
+    return LabelledSample(
         opened.prepared.X,
         whole.survey,
         known.answers,
@@ -154,22 +156,22 @@ def _sample(opened: Opened) -> Sample:
     )
 
 
-def _rests_on_margin(opened: Opened) -> bool:
+def _rests_on_margin(opened: OpenSession) -> bool:
     """Not if answers refute the margin: until somebody has decided, nothing follows from it."""
     session = opened.session
     refuted = any(one.kind == "refutation" for one in session.trouble)
     return session.snapshot().method == "certify" and not refuted
 
 
-def _whole(opened: Opened) -> Whole:
+def _whole(opened: OpenSession) -> BlockData:
     assert opened.whole is not None, "the session must be about data in blocks"
     return opened.whole
 
 
-def _results(following: Following, n: int) -> Iterator[tuple[int, Array, Array]]:
+def _results(following: SampleLabels, n: int) -> Iterator[tuple[int, Array, Array]]:
     for begin in range(0, n, _AT_ONCE):
         yield begin, *following.result(begin, min(begin + _AT_ONCE, n))
 
 
-def _found(counted: Counter[int], n: int, to_ask: Open | None) -> Swept:
-    return Swept(n, {how: counted[how] for how in How}, to_ask)
+def _found(counted: Counter[int], n: int, to_ask: OpenRows | None) -> AllRowsSweep:
+    return AllRowsSweep(n, {how: counted[how] for how in How}, to_ask)

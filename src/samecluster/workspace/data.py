@@ -13,15 +13,15 @@ from samecluster.sessions.session import Session
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.tables import Table
 from samecluster.tables.features.inspect import Inspection, inspect_choice
-from samecluster.tables.features.select import Choice, choose
+from samecluster.tables.features.select import ColumnSelection, choose
 from samecluster.workspace.known_answers import labels_as_hints
-from samecluster.workspace.stored_preparation import Kept
+from samecluster.workspace.stored_preparation import StoredPreparation
 
-__all__ = ["Prepared", "Whole"]
+__all__ = ["BlockData", "SessionData"]
 
 
 @dataclass(frozen=True, eq=False)
-class Whole:
+class BlockData:
     """Data in blocks: where it is, what it looks like, and which rows are items."""
 
     data: str
@@ -35,7 +35,7 @@ class Whole:
 
 
 @dataclass(frozen=True, eq=False)
-class Prepared:
+class SessionData:
     """Data as a session takes it.
 
     ``rows`` are the rows of the table that are items: the item in row i of X is row rows[i] of the
@@ -44,13 +44,13 @@ class Prepared:
 
     table: Table
     notes: tuple[str, ...]
-    kept: Kept
+    kept: StoredPreparation
     rows: IntArray
     X: FloatArray
     keys: list[str]
     contents: list[str] | None
-    choice: Choice | None = None
-    whole: Whole | None = None
+    choice: ColumnSelection | None = None
+    whole: BlockData | None = None
 
     def session(self, store: SqliteStore, **how: Any) -> Session:
         """The session in a store, with this data; ``how`` goes to `Session.open`."""

@@ -11,10 +11,10 @@ from samecluster._extras import pyarrow
 from samecluster.errors import InvalidInputError
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.result.result import How, Recovery
-from samecluster.sessions.conflicts import Trouble
+from samecluster.sessions.conflicts import Conflict
 from samecluster.tables.display import columns_to_show, shown
 from samecluster.tables.writing import NAMES, format_of, write_results
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 
 __all__ = [
     "check_outputs",
@@ -28,7 +28,7 @@ __all__ = [
 ]
 
 
-def check_outputs(opened: Opened, out: str | None, prefix: str, *others: Path | None) -> None:
+def check_outputs(opened: OpenSession, out: str | None, prefix: str, *others: Path | None) -> None:
     """InvalidInputError now for what would fail after all questions were asked."""
     taken = next((n for n in NAMES if prefix + n in opened.table.columns), None)
     if out is not None and taken is not None:
@@ -43,14 +43,14 @@ def check_outputs(opened: Opened, out: str | None, prefix: str, *others: Path | 
             raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}")
 
 
-def write_labels(opened: Opened, out: str, *, prefix: str = "", raw: bool = False) -> None:
+def write_labels(opened: OpenSession, out: str, *, prefix: str = "", raw: bool = False) -> None:
     """The input with what was found about each row; clusters by name where they have one."""
     session = opened.session
     write_known_labels(opened, session.snapshot(), session.names(), out, prefix=prefix, raw=raw)
 
 
 def write_known_labels(
-    opened: Opened,
+    opened: OpenSession,
     known: Recovery,
     names: Mapping[int, str],
     out: str,
@@ -73,7 +73,7 @@ def write_known_labels(
     )
 
 
-def write_proof(opened: Opened, path: Path) -> str:
+def write_proof(opened: OpenSession, path: Path) -> str:
     """The proof, and beside it the points that it is about; what to tell the user of it.
 
     The points are those after scaling, which a reader of the data alone does not have.
@@ -86,7 +86,7 @@ def proof_of(known: Recovery) -> ProofLog | None:
     return known.proof if known.count(How.PROVEN) else None
 
 
-def write_known_proof(opened: Opened, known: Recovery, path: Path) -> str:
+def write_known_proof(opened: OpenSession, known: Recovery, path: Path) -> str:
     """The same with what was known at some moment; leaves the session alone."""
     from samecluster.proof.files import save_proof
 
@@ -102,7 +102,7 @@ def write_known_proof(opened: Opened, known: Recovery, path: Path) -> str:
     return f"The proof is in {path}; to check it: samecluster verify {points} {path}"
 
 
-def write_session_report(opened: Opened, path: Path, *, include_items: bool = False) -> None:
+def write_session_report(opened: OpenSession, path: Path, *, include_items: bool = False) -> None:
     """The report as one HTML file; values of items that were asked about only if told to."""
     session, known = opened.session, opened.session.snapshot()
     items = _asked_items(opened) if include_items else None
@@ -110,10 +110,10 @@ def write_session_report(opened: Opened, path: Path, *, include_items: bool = Fa
 
 
 def write_known_report(
-    opened: Opened,
+    opened: OpenSession,
     known: Recovery,
     names: Mapping[int, str],
-    trouble: Sequence[Trouble],
+    trouble: Sequence[Conflict],
     path: Path,
     *,
     items: Mapping[int, Mapping[str, str]] | None = None,
@@ -135,7 +135,7 @@ def write_known_report(
     )
 
 
-def _asked_items(opened: Opened) -> dict[int, dict[str, str]]:
+def _asked_items(opened: OpenSession) -> dict[int, dict[str, str]]:
     columns = columns_to_show(opened.table, opened.wanted)
     asked = np.flatnonzero(opened.session.snapshot().how_codes == How.ASKED).tolist()
     return {

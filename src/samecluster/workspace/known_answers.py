@@ -12,7 +12,7 @@ from samecluster.questions.pair import Verdict
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import pair_of
-from samecluster.tables import Asked, Table
+from samecluster.tables import CsvOptions, Table
 from samecluster.tables.known_answers import read_labels, read_pairs
 from samecluster.workspace.request import Request
 
@@ -76,7 +76,7 @@ def labels_as_answers(
     return groups_as_pairs(group_of, f"{table.source}: column {column!r}")
 
 
-def pairs_as_answers(path: Path, keys: Sequence[str], asked: Asked | None) -> list[Statement]:
+def pairs_as_answers(path: Path, keys: Sequence[str], asked: CsvOptions | None) -> list[Statement]:
     """The pairs in a file."""
     return [
         (keys[pair.row], keys[pair.other], Verdict.of(pair.same))

@@ -11,14 +11,14 @@ import numpy as np
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.result.result import How, Recovery
 
-__all__ = ["Choice", "choices", "expected_wrong"]
+__all__ = ["NextStep", "choices", "expected_wrong"]
 
 _ERRORS = (("5", 0.05), ("1", 0.01))
 _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
-class Choice:
+class NextStep:
     """A key, what it does and costs in words, and the parameters that change; None to stop."""
 
     key: str
@@ -26,17 +26,17 @@ class Choice:
     parameters: Mapping[str, Any] | None
 
 
-def choices(recovery: Recovery, budget: int | None) -> list[Choice]:
+def choices(recovery: Recovery, budget: int | None) -> list[NextStep]:
     """To stop, to go on beyond a budget, to audit for a guarantee, or to rest on less."""
-    found = [Choice("s", f"stop here: {expected_wrong(recovery)}", None)]
+    found = [NextStep("s", f"stop here: {expected_wrong(recovery)}", None)]
     if budget is not None and recovery.n_questions >= budget:
-        found.append(Choice("g", "go on without a limit on questions", {"max_questions": None}))
+        found.append(NextStep("g", "go on without a limit on questions", {"max_questions": None}))
     if recovery.audit is None:
         found += _audits(recovery, budget)
     if recovery.margin is not None and np.any(recovery.how_codes < How.ASKED):
         lower = float(f"{recovery.margin / 2:.3g}")
         text = f"assume a margin of {lower:g} only: more questions, labels that rest on less"
-        found.append(Choice("m", text, {"margin": lower, **_without(budget)}))
+        found.append(NextStep("m", text, {"margin": lower, **_without(budget)}))
     return found
 
 
@@ -59,7 +59,7 @@ def expected_wrong(recovery: Recovery) -> str:
     return "; ".join(told)
 
 
-def _audits(recovery: Recovery, budget: int | None) -> Iterator[Choice]:
+def _audits(recovery: Recovery, budget: int | None) -> Iterator[NextStep]:
     items = np.flatnonzero((recovery.labels >= 0) & (recovery.how_codes != How.ASKED))
     if not len(items):
         return
@@ -75,7 +75,7 @@ def _audits(recovery: Recovery, budget: int | None) -> Iterator[Choice]:
         more = audit.n_more()
         price = f"about {more:,} more questions" if more else f"{len(items):,} more questions"
         text = f"audit: {price} to show that at most {error:.0%} are wrong, if none is"
-        yield Choice(key, text, {"audit": [error, _CONFIDENCE], **_without(budget)})
+        yield NextStep(key, text, {"audit": [error, _CONFIDENCE], **_without(budget)})
 
 
 def _without(budget: int | None) -> dict[str, Any]:

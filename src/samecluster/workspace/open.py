@@ -21,17 +21,17 @@ from samecluster.sessions.session import Session
 from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.sqlite import SqliteStore
-from samecluster.tables import Preparation, Table, Wanted, item_keys
+from samecluster.tables import FeatureOptions, Preparation, Table, item_keys
 from samecluster.tables.features.select import choose
-from samecluster.tables.reading.load import Loaded
-from samecluster.workspace.data import Prepared, Whole
+from samecluster.tables.reading.load import LoadedData
+from samecluster.workspace.data import BlockData, SessionData
 from samecluster.workspace.known_answers import import_known
 from samecluster.workspace.request import Request
 from samecluster.workspace.sample import newly_sampled, sampled_again
-from samecluster.workspace.stored_preparation import Kept
+from samecluster.workspace.stored_preparation import StoredPreparation
 
 __all__ = [
-    "Opened",
+    "OpenSession",
     "data_beside",
     "export_command",
     "open_session",
@@ -43,11 +43,11 @@ SUFFIX = ".samecluster"
 
 
 @dataclass(frozen=True, eq=False)
-class Opened:
+class OpenSession:
     """A session with its data; close it, or use it in a ``with`` statement."""
 
     session: Session
-    prepared: Prepared
+    prepared: SessionData
     path: Path
     is_new: bool
 
@@ -56,11 +56,11 @@ class Opened:
         return self.prepared.table
 
     @property
-    def wanted(self) -> Wanted:
+    def wanted(self) -> FeatureOptions:
         return self.prepared.kept.wanted
 
     @property
-    def whole(self) -> Whole | None:
+    def whole(self) -> BlockData | None:
         """The data that the items are a sample of, if they are one."""
         return self.prepared.whole
 
@@ -68,7 +68,7 @@ class Opened:
         """The row of the table that has the item in this row of the session."""
         return int(self.prepared.rows[row])
 
-    def __enter__(self) -> Opened:
+    def __enter__(self) -> OpenSession:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -104,7 +104,7 @@ def export_command(session: Path, data: str, out: str) -> str:
     return shlex.join(["samecluster", "export", str(session), *named, "-o", out])
 
 
-def open_session(request: Request) -> Opened:
+def open_session(request: Request) -> OpenSession:
     """Begin a session, or go on with it.
 
     What is declared anew (margin, clusters, audit, budget) is noted, and known labels and pairs
@@ -132,7 +132,7 @@ def open_session(request: Request) -> Opened:
 
 def reopen(
     path: Path, request: Request | None = None, *, read_only: bool = False, update: bool = False
-) -> Opened:
+) -> OpenSession:
     """Open a session that exists, with the data beside it unless the request names other data.
 
     With ``read_only`` nothing can be written and nobody is kept from writing. With ``update`` other
@@ -151,7 +151,7 @@ def reopen(
             )
         prepared = prepared_again(request, preparation)
         session = _opened(store, prepared, request, update)
-    return Opened(session, prepared, path, is_new=False)
+    return OpenSession(session, prepared, path, is_new=False)
 
 
 def opened_changes(path: Path, request: Request) -> Changes:
@@ -163,9 +163,9 @@ def opened_changes(path: Path, request: Request) -> Changes:
     return state.items.changes(Items.of(prepared.keys, prepared.X, prepared.contents))
 
 
-def prepared_again(request: Request, preparation: Mapping[str, Any]) -> Prepared:
+def prepared_again(request: Request, preparation: Mapping[str, Any]) -> SessionData:
     """The data as a session takes it that has kept this preparation."""
-    kept = Kept.from_json(preparation)
+    kept = StoredPreparation.from_json(preparation)
     kept.refuse_other_features(request)
     if kept.drawn is not None:
         return sampled_again(request, kept)
@@ -194,7 +194,7 @@ def _store(path: Path, *, create: bool = False, read_only: bool = False) -> Iter
         raise
 
 
-def _begin(store: SqliteStore, prepared: Prepared, request: Request, path: Path) -> Opened:
+def _begin(store: SqliteStore, prepared: SessionData, request: Request, path: Path) -> OpenSession:
     session = Session.create(
         store,
         prepared.keys,
@@ -207,12 +207,12 @@ def _begin(store: SqliteStore, prepared: Prepared, request: Request, path: Path)
         seed=_seed(prepared) if request.seed is None else request.seed,
     )
     import_known(session, prepared.table, prepared.rows, request, prepared.kept.hint_column)
-    return Opened(session, prepared, path, is_new=True)
+    return OpenSession(session, prepared, path, is_new=True)
 
 
 def _go_on(
     store: SqliteStore, preparation: Mapping[str, Any], request: Request, path: Path
-) -> Opened:
+) -> OpenSession:
     prepared = prepared_again(request, preparation)
     session = _opened(store, prepared, request)
     if request.seed not in (None, session.state.seed):
@@ -229,11 +229,11 @@ def _go_on(
     if changes:
         session.set_parameters(who=request.who, **changes)
     import_known(session, prepared.table, prepared.rows, request, prepared.kept.hint_column)
-    return Opened(session, prepared, path, is_new=False)
+    return OpenSession(session, prepared, path, is_new=False)
 
 
 def _opened(
-    store: SqliteStore, prepared: Prepared, request: Request, update: bool = False
+    store: SqliteStore, prepared: SessionData, request: Request, update: bool = False
 ) -> Session:
     try:
         return prepared.session(store, update=update, who=request.who)
@@ -243,7 +243,7 @@ def _opened(
         raise DataMismatchError(f"{told}; to go on with these rows: {command}") from None
 
 
-def _seed(prepared: Prepared) -> int:
+def _seed(prepared: SessionData) -> int:
     """From the data, so that the same file asks the same questions on every machine."""
     if prepared.contents is None:
         return 0
@@ -251,7 +251,7 @@ def _seed(prepared: Prepared) -> int:
     return int.from_bytes(digest, "big") >> 1
 
 
-def _newly_prepared(request: Request) -> Prepared:
+def _newly_prepared(request: Request) -> SessionData:
     if request.in_blocks:
         return newly_sampled(request)
     loaded = request.load()
@@ -259,17 +259,17 @@ def _newly_prepared(request: Request) -> Prepared:
     wanted = request.wanted(names)
     choice = choose(loaded.table, wanted)
     kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
-    kept = Kept(
+    kept = StoredPreparation(
         Preparation.of_choice(choice),
         wanted,
         tuple(name for name in names if name not in kept_back),
-        Kept.reading_of(request),
+        StoredPreparation.reading_of(request),
         request.checked_labels_as() or "known",
     )
     return replace(_prepared(loaded, kept), choice=choice)
 
 
-def _prepared(loaded: Loaded, kept: Kept) -> Prepared:
+def _prepared(loaded: LoadedData, kept: StoredPreparation) -> SessionData:
     table = loaded.table
     rows = kept.preparation.kept(table)
     X = kept.preparation.apply(table)
@@ -279,7 +279,7 @@ def _prepared(loaded: Loaded, kept: Kept) -> Prepared:
     keys = by_content if id_column is None else item_keys(table, id_column)
     contents = _with_vectors([key.partition("#")[0] for key in by_content], table)
     chosen = rows.tolist()
-    return Prepared(
+    return SessionData(
         table,
         loaded.notes,
         kept,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables.display import ShownCell, columns_to_show, shown
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 
 __all__ = ["ComparedCells", "checked_columns", "compared"]
 
@@ -23,7 +23,7 @@ class ComparedCells:
     differs: bool
 
 
-def checked_columns(opened: Opened, chosen: Sequence[str]) -> tuple[str, ...]:
+def checked_columns(opened: OpenSession, chosen: Sequence[str]) -> tuple[str, ...]:
     """The columns to show: those that were named, or a choice of all."""
     if not chosen:
         return columns_to_show(opened.table, opened.wanted)
@@ -35,7 +35,9 @@ def checked_columns(opened: Opened, chosen: Sequence[str]) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def compared(opened: Opened, rows: tuple[int, int], columns: Sequence[str]) -> list[ComparedCells]:
+def compared(
+    opened: OpenSession, rows: tuple[int, int], columns: Sequence[str]
+) -> list[ComparedCells]:
     """Both items of a question, a column of the table each; ids always differ, and say nothing."""
     one, two = (shown(opened.table, opened.table_row(row), columns) for row in rows)
     return [

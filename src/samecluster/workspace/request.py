@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any
 from samecluster.errors import InvalidInputError
 
 if TYPE_CHECKING:
-    from samecluster.tables import Asked, Wanted
-    from samecluster.tables.reading.load import Loaded
+    from samecluster.tables import CsvOptions, FeatureOptions
+    from samecluster.tables.reading.load import LoadedData
 
 __all__ = ["Request", "declared_parameters", "listed"]
 
@@ -61,12 +61,12 @@ class Request:
     header: bool | None = None
     in_blocks: bool = False
 
-    def asked(self) -> Asked:
+    def asked(self) -> CsvOptions:
         """How the data is written, as far as the user says so."""
-        from samecluster.tables import Asked
+        from samecluster.tables import CsvOptions
 
         separator = None if self.separator is None else _SEPARATORS.get(self.separator)
-        return Asked(
+        return CsvOptions(
             separator or self.separator,
             self.decimal,
             self.encoding,
@@ -74,7 +74,7 @@ class Request:
             self.header,
         )
 
-    def load(self) -> Loaded:
+    def load(self) -> LoadedData:
         """Read the data."""
         from samecluster.tables.reading.load import load_data
 
@@ -88,11 +88,11 @@ class Request:
             **size,
         )
 
-    def wanted(self, names: tuple[str, ...]) -> Wanted:
+    def wanted(self, names: tuple[str, ...]) -> FeatureOptions:
         """What is to be done with the columns ``names`` of a table."""
-        from samecluster.tables import Wanted
+        from samecluster.tables import FeatureOptions
 
-        return Wanted(
+        return FeatureOptions(
             features=listed(self.features, names) if self.features else None,
             ignore=listed(self.ignore, names),
             id_column=self.id_column,

@@ -14,12 +14,12 @@ from samecluster.large.plan import sample_size
 from samecluster.large.sweep import PIECE
 from samecluster.points.files import FilePoints, open_points
 from samecluster.points.survey import surveyed
-from samecluster.tables import Preparation, Wanted
-from samecluster.tables.features.encoders import NumberBlock
+from samecluster.tables import FeatureOptions, Preparation
+from samecluster.tables.features.encoders import NumberEncoder
 from samecluster.tables.reading.sample import SampledTable, columns_of_numbers, sampled_keys
-from samecluster.workspace.data import Prepared, Whole
+from samecluster.workspace.data import BlockData, SessionData
 from samecluster.workspace.request import Request, listed
-from samecluster.workspace.stored_preparation import Drawn, Kept
+from samecluster.workspace.stored_preparation import SampleDraw, StoredPreparation
 
 __all__ = ["joined", "newly_sampled", "sampled_again"]
 
@@ -39,7 +39,7 @@ _USABLE = {
 }
 
 
-def newly_sampled(request: Request) -> Prepared:
+def newly_sampled(request: Request) -> SessionData:
     """Draw a sample of the data that a request names."""
     request.refuse_all_but(_USABLE, "--in-blocks")
     if request.scale:
@@ -52,17 +52,17 @@ def newly_sampled(request: Request) -> Prepared:
         raise InvalidInputError(f"{path} has only 1 row; at least 2 are needed")
     features = points.names if numbers is not None else tuple(f"x{at}" for at in points.names)
     nothing, unit = np.zeros(len(features)), np.ones(len(features))
-    kept = Kept(
-        Preparation((NumberBlock(features, nothing, nothing, unit),), None, drop_missing=False),
-        Wanted(features=features, id_column=id_column, scale=False),
+    kept = StoredPreparation(
+        Preparation((NumberEncoder(features, nothing, nothing, unit),), None, drop_missing=False),
+        FeatureOptions(features=features, id_column=id_column, scale=False),
         features if id_column is None else (*features, id_column),
-        Kept.reading_of(request),
-        drawn=Drawn(points.n, sample_size(points.n, points.d), request.seed or 0),
+        StoredPreparation.reading_of(request),
+        drawn=SampleDraw(points.n, sample_size(points.n, points.d), request.seed or 0),
     )
     return _read(kept, points, request.data)
 
 
-def sampled_again(request: Request, kept: Kept) -> Prepared:
+def sampled_again(request: Request, kept: StoredPreparation) -> SessionData:
     """The sample of a session that exists; DataMismatchError if the data has other rows now."""
     request.refuse_all_but(_USABLE, "a session on data in blocks")
     assert kept.drawn is not None
@@ -78,7 +78,7 @@ def sampled_again(request: Request, kept: Kept) -> Prepared:
     return _read(kept, points, request.data)
 
 
-def joined(prepared: Prepared, rows: IntArray, points: FloatArray) -> Prepared:
+def joined(prepared: SessionData, rows: IntArray, points: FloatArray) -> SessionData:
     """The same with more rows of the data, whose features are ``points`` (m, d)."""
     kept, whole = prepared.kept, prepared.whole
     assert kept.drawn is not None
@@ -88,17 +88,17 @@ def joined(prepared: Prepared, rows: IntArray, points: FloatArray) -> Prepared:
     return _prepared(replace(kept, drawn=drawn), whole, np.concatenate([prepared.X, points]))
 
 
-def _read(kept: Kept, points: FilePoints, data: str) -> Prepared:
+def _read(kept: StoredPreparation, points: FilePoints, data: str) -> SessionData:
     """One pass over the data."""
     assert kept.drawn is not None
     rows = kept.drawn.rows()
     survey, X = surveyed(points, rows, PIECE, False, threads=os.cpu_count() or 1)
-    return _prepared(kept, Whole(data, points, survey, rows), X)
+    return _prepared(kept, BlockData(data, points, survey, rows), X)
 
 
-def _prepared(kept: Kept, whole: Whole, X: FloatArray) -> Prepared:
+def _prepared(kept: StoredPreparation, whole: BlockData, X: FloatArray) -> SessionData:
     source = f"{whole.name}, {len(X):,} of {whole.survey.n:,} rows"
     table = SampledTable(source, whole.points, whole.rows, X)
     n_added = 0 if kept.drawn is None else len(kept.drawn.added)
     keys = sampled_keys(table, kept.wanted.id_column, len(X) - n_added)
-    return Prepared(table, (), kept, np.arange(len(X)), X, keys, None, whole=whole)
+    return SessionData(table, (), kept, np.arange(len(X)), X, keys, None, whole=whole)

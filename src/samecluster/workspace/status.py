@@ -12,7 +12,7 @@ from samecluster.recovery.forecast import Remaining, remaining_questions
 from samecluster.recovery.result.result import How
 from samecluster.sessions.session import Session
 from samecluster.workspace.all_rows import sample_line
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 
 __all__ = ["how_counts", "left_line", "questions_left", "session_facts", "status_lines"]
 
@@ -20,7 +20,7 @@ _EARLY = 30  # questions, before which an interval so many times as high as low 
 _VAGUE = 20
 
 
-def session_facts(opened: Opened) -> dict[str, Any]:
+def session_facts(opened: OpenSession) -> dict[str, Any]:
     """Everything that there is to say, as plain values."""
     session, known = opened.session, opened.session.snapshot()
     progress, state = session.progress(), session.state
@@ -48,7 +48,7 @@ def session_facts(opened: Opened) -> dict[str, Any]:
     }
 
 
-def status_lines(opened: Opened) -> Iterator[str]:
+def status_lines(opened: OpenSession) -> Iterator[str]:
     """The same for people."""
     facts = session_facts(opened)
     yield f"{opened.session.progress()}."

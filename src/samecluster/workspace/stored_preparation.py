@@ -13,10 +13,10 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError, SchemaError
 from samecluster.recovery.certify.levels import first_rows
-from samecluster.tables import Preparation, Wanted
+from samecluster.tables import FeatureOptions, Preparation
 from samecluster.workspace.request import Request, listed
 
-__all__ = ["Drawn", "Kept"]
+__all__ = ["SampleDraw", "StoredPreparation"]
 
 _READING = (
     "separator",
@@ -27,7 +27,7 @@ _READING = (
     "order",
     "image_size",
 )
-# The option, the field of a request, and the field of `Wanted` that say the same.
+# The option, the field of a request, and the field of `FeatureOptions` that say the same.
 _FEATURES = (
     ("--features", "features", "features"),
     ("--ignore", "ignore", "ignore"),
@@ -41,7 +41,7 @@ _FEATURES = (
 
 
 @dataclass(frozen=True)
-class Drawn:
+class SampleDraw:
     """Which rows of the data are items: ``size`` of ``n`` at random, and those added since."""
 
     n: int
@@ -58,7 +58,7 @@ class Drawn:
 
 
 @dataclass(frozen=True, eq=False)
-class Kept:
+class StoredPreparation:
     """The preparation of a session, and what makes the same of the same file again.
 
     ``columns`` are those that tell what an item is: all that were there when the session began but
@@ -68,11 +68,11 @@ class Kept:
     """
 
     preparation: Preparation
-    wanted: Wanted
+    wanted: FeatureOptions
     columns: tuple[str, ...]
     reading: Mapping[str, Any]
     labels_as: str = "known"
-    drawn: Drawn | None = None
+    drawn: SampleDraw | None = None
 
     @staticmethod
     def reading_of(request: Request) -> dict[str, Any]:
@@ -92,13 +92,13 @@ class Kept:
         }
 
     @classmethod
-    def from_json(cls, stored: Mapping[str, Any]) -> Kept:
+    def from_json(cls, stored: Mapping[str, Any]) -> StoredPreparation:
         if not {"features", "wanted", "columns", "reading"} <= stored.keys():
             raise SchemaError(
                 "the session does not say how its data was prepared, as it was begun in Python; "
                 "open it there with Session.open"
             )
-        known = {field.name for field in fields(Wanted)}
+        known = {field.name for field in fields(FeatureOptions)}
         wanted: dict[str, Any] = {
             name: tuple(value) if isinstance(value, list) else value
             for name, value in stored["wanted"].items()
@@ -107,11 +107,11 @@ class Kept:
         drawn = stored.get("drawn")
         return cls(
             Preparation.from_json(json.dumps(stored["features"])),
-            Wanted(**wanted),
+            FeatureOptions(**wanted),
             tuple(stored["columns"]),
             stored["reading"],
             stored.get("labels_as", "known"),
-            None if drawn is None else Drawn(**{**drawn, "added": tuple(drawn["added"])}),
+            None if drawn is None else SampleDraw(**{**drawn, "added": tuple(drawn["added"])}),
         )
 
     @property

@@ -10,7 +10,7 @@ from typing import Any
 from playwright.sync_api import Browser, Page
 
 from samecluster.sessions.state.state import State
-from samecluster.sessions.state.votes import Said
+from samecluster.sessions.state.votes import Vote
 from samecluster.sessions.storage.sqlite import SqliteStore
 from tests.web.served import Data
 
@@ -96,7 +96,7 @@ class Somebody:
         return found
 
 
-def answers_in(data: Data) -> list[Said]:
+def answers_in(data: Data) -> list[Vote]:
     """The answers that stand in the file of a session."""
     store = SqliteStore(data.session, read_only=True)
     try:

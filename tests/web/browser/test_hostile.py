@@ -7,7 +7,7 @@ import os
 import pytest
 from PIL import Image
 
-from samecluster.web.links import People, Person, links_file
+from samecluster.web.links import Participant, Participants, links_file
 from tests.web.browser.hostile import PAYLOADS
 from tests.web.browser.labelling import somebody
 from tests.web.served import Data, in_process, in_thread, write_data
@@ -107,7 +107,9 @@ def test_names_of_people_and_clusters(tmp_path, chromium) -> None:
     with in_thread(data, who=NAMES[0]) as served:
         tokens = {}
         for payload in NAMES:
-            tokens[payload] = People(links_file(data.session)).invite(Person(payload, "annotator"))
+            tokens[payload] = Participants(links_file(data.session)).invite(
+                Participant(payload, "annotator")
+            )
         with somebody(chromium, served.link, data) as owner:
             for _ in range(8):
                 owner.answer()

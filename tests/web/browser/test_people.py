@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from samecluster.web.links import People, Person, links_file
+from samecluster.web.links import Participant, Participants, links_file
 from tests.web.browser.killing import killable
 from tests.web.browser.labelling import Somebody, answers_in, somebody
 from tests.web.served import begin, write_data
@@ -28,12 +28,12 @@ def data(tmp_path):
 @contextlib.contextmanager
 def eight(browser, base, data):
     """Names and people with windows of their own."""
-    people = People(links_file(data.session))
+    people = Participants(links_file(data.session))
     with contextlib.ExitStack() as stack:
         found: dict[str, Somebody] = {}
         for number in range(N_PEOPLE):
             name = f"person {number}"
-            link = f"{base}/join?token={people.invite(Person(name, 'annotator'))}"
+            link = f"{base}/join?token={people.invite(Participant(name, 'annotator'))}"
             found[name] = stack.enter_context(somebody(browser, link, data))
         yield found
 

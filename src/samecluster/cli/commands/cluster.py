@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samecluster.cli.options import Json, Program, takes_request
+from samecluster.cli.options import Json, OracleCommandOptions, takes_request
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.workspace.request import Request
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from samecluster._typing import IntArray
     from samecluster.sessions.running.drivers import Answering
     from samecluster.sessions.session import Session
-    from samecluster.workspace.open import Opened
+    from samecluster.workspace.open import OpenSession
 
 __all__ = ["cluster"]
 
@@ -121,7 +121,11 @@ def cluster(
         raise InvalidInputError("--session and --no-session exclude each other")
     if json and out == "-":
         raise InvalidInputError("--json and -o - both write to standard output; name a file")
-    program = None if oracle_cmd is None else Program(oracle_cmd, parallel, timeout, retries, show)
+    program = (
+        None
+        if oracle_cmd is None
+        else OracleCommandOptions(oracle_cmd, parallel, timeout, retries, show)
+    )
     if in_blocks or dask is not None:
         from samecluster.cli.commands.large import LargeRequest, cluster_large
 
@@ -162,7 +166,7 @@ def _place_for_answers(request: Request, no_session: bool) -> Iterator[Request]:
 
 def _cluster(
     request: Request,
-    program: Program | None,
+    program: OracleCommandOptions | None,
     files: _Files,
     json: bool,
     progress: Console,
@@ -200,7 +204,7 @@ def _cluster(
 
 
 @contextmanager
-def _gone_if_refused(opened: Opened) -> Iterator[None]:
+def _gone_if_refused(opened: OpenSession) -> Iterator[None]:
     """A session that a wrong option ends before the first answer leaves no file.
 
     Its features would stay, and the command could not be tried again with others.
@@ -217,7 +221,7 @@ def _gone_if_refused(opened: Opened) -> Iterator[None]:
             opened.path.unlink()
 
 
-def _greet(progress: Console, opened: Opened, is_kept: bool) -> None:
+def _greet(progress: Console, opened: OpenSession, is_kept: bool) -> None:
     from samecluster.cli.commands.inspect import print_inspection
 
     if not opened.is_new:
@@ -230,9 +234,9 @@ def _greet(progress: Console, opened: Opened, is_kept: bool) -> None:
 
 
 def _answer_all(
-    opened: Opened,
+    opened: OpenSession,
     request: Request,
-    program: Program | None,
+    program: OracleCommandOptions | None,
     truth: IntArray | None,
     progress: Console,
 ) -> None:
@@ -286,7 +290,7 @@ def _course(session: Session) -> str:
     return f"{known.n_questions:,} questions; {', '.join(ways)}"
 
 
-def _write(opened: Opened, files: _Files) -> list[str]:
+def _write(opened: OpenSession, files: _Files) -> list[str]:
     """Write what was asked for, and say so."""
     from samecluster.workspace.export import write_labels, write_proof, write_session_report
 
@@ -303,7 +307,7 @@ def _write(opened: Opened, files: _Files) -> list[str]:
 
 
 def _print_end(
-    opened: Opened,
+    opened: OpenSession,
     files: _Files,
     written: list[str],
     told: dict[str, object],

@@ -13,7 +13,7 @@ from samecluster.workspace.request import Request
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from samecluster.workspace.open import Opened
+    from samecluster.workspace.open import OpenSession
 
 __all__ = ["INTERRUPTED", "Show", "label"]
 
@@ -77,7 +77,7 @@ def _label(console: Console, request: Request, show: list[str] | None) -> None:
         console.print(f"Results: {results}", markup=False)
 
 
-def _greet(console: Console, opened: Opened) -> None:
+def _greet(console: Console, opened: OpenSession) -> None:
     from samecluster.cli.commands.inspect import print_inspection
     from samecluster.workspace.all_rows import sample_line
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from samecluster.cli.options import Program
+from samecluster.cli.options import OracleCommandOptions
 from samecluster.errors import InvalidInputError
 from samecluster.workspace.request import Request, listed
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from samecluster.large.answer_log import AnswerLog
     from samecluster.large.api import LargeRecovery
-    from samecluster.large.other_rows import Progress
+    from samecluster.large.other_rows import PassProgress
     from samecluster.oracles.base import Oracle
     from samecluster.questions.pair import Question, Verdict
 
@@ -44,7 +44,7 @@ class LargeRequest:
     data: Path
     features: Sequence[str] | None
     truth: str | None
-    program: Program | None
+    program: OracleCommandOptions | None
     declared: dict[str, Any]
     out: Path | None
     proof: Path | None
@@ -135,7 +135,7 @@ def _kept(
 @contextmanager
 def _answering(request: LargeRequest, view: Any, names: list[str]) -> Iterator[Oracle]:
     """Whoever answers: a program, which sees the numbers of a row, or the truth."""
-    from samecluster.oracles.command_protocol import Shown
+    from samecluster.oracles.command_protocol import ShownItem
     from samecluster.oracles.functions import FunctionOracle
 
     if request.program is None:
@@ -143,8 +143,8 @@ def _answering(request: LargeRequest, view: Any, names: list[str]) -> Iterator[O
         yield FunctionOracle(lambda i, j: true_label(i) == true_label(j))
         return
 
-    def shown(row: int) -> Shown:
-        return Shown(f"row {row}", dict(zip(names, view[row].tolist(), strict=True)))
+    def shown(row: int) -> ShownItem:
+        return ShownItem(f"row {row}", dict(zip(names, view[row].tolist(), strict=True)))
 
     with request.program.oracle(shown) as oracle:
         yield oracle
@@ -172,7 +172,7 @@ def _true_labels(request: LargeRequest) -> Callable[[int], Any]:
 
 
 @contextmanager
-def passes_shown(console: Console) -> Iterator[Callable[[Progress], None]]:
+def passes_shown(console: Console) -> Iterator[Callable[[PassProgress], None]]:
     """A bar for each pass: blocks done, points decided, and the time that is left."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
@@ -183,7 +183,7 @@ def passes_shown(console: Console) -> Iterator[Callable[[Progress], None]]:
     with Bars(*columns, console=console, transient=True, disable=not watched) as bars:
         tasks: dict[str, Any] = {}
 
-        def on_progress(progress: Progress) -> None:
+        def on_progress(progress: PassProgress) -> None:
             stage = progress.stage
             if stage not in tasks or bars.tasks[tasks[stage]].completed > progress.done:
                 tasks[stage] = bars.add_task(stage, total=progress.n)

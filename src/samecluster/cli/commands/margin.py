@@ -16,7 +16,7 @@ from samecluster.recovery.margin_diagnosis import (
     components_with_margins,
     diagnose,
 )
-from samecluster.tables import Preparation, Wanted, read_table
+from samecluster.tables import FeatureOptions, Preparation, read_table
 from samecluster.tables import Table as DataTable
 from samecluster.tables.known_answers import read_labels
 
@@ -31,7 +31,7 @@ def run_margin(data: Path, labels: str) -> None:
     console = Console()
     source = read_table(data)
     # Margins are the same in any scale, so numbers stay as they are.
-    X = Preparation.fit(source, Wanted(labels=labels, scale=False)).apply(source)
+    X = Preparation.fit(source, FeatureOptions(labels=labels, scale=False)).apply(source)
     numbers, names = _grouped(source, labels)
     with console.status(f"looking at {len(names)} groups in {X.shape[1]} columns"):
         found = diagnose(X, numbers)

@@ -20,7 +20,7 @@ from samecluster.workspace.request import Request
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from samecluster.web.server import Manner, Place
+    from samecluster.web.server import Address, ServeOptions
 
 __all__ = ["invite", "serve"]
 
@@ -88,12 +88,12 @@ def serve(
     from samecluster._extras import needs_server
 
     needs_server()
-    from samecluster.web.server import Manner, Place
+    from samecluster.web.server import Address, ServeOptions
     from samecluster.workspace.request import listed
 
     request, image_column = _with_example(request, image_column)
-    place = Place(host, port, tuple(allow_host or ()), tls_cert, tls_key)
-    manner = Manner(listed(show, ()), image_column, token, request.who, lease_seconds)
+    place = Address(host, port, tuple(allow_host or ()), tls_cert, tls_key)
+    manner = ServeOptions(listed(show, ()), image_column, token, request.who, lease_seconds)
     _serve(Console(highlight=False, soft_wrap=True), request, place, manner, browser)
 
 
@@ -118,7 +118,7 @@ def invite(
     Example: samecluster invite shells.csv.samecluster Ann
     """
     from samecluster.errors import SessionNotFoundError
-    from samecluster.web.links import People, Person, links_file
+    from samecluster.web.links import Participant, Participants, links_file
     from samecluster.workspace.open import SUFFIX
 
     file = session if session.suffix == SUFFIX else session.with_name(session.name + SUFFIX)
@@ -126,17 +126,19 @@ def invite(
         raise SessionNotFoundError(
             f"there is no session {file}; `samecluster serve DATA` begins one"
         )
-    people = People(links_file(file))
+    people = Participants(links_file(file))
     if revoke:
         typer.echo(f"{people.revoke(name)} links of {name} have ended.")
         return
-    secret = people.invite(Person(name, role.value))
+    secret = people.invite(Participant(name, role.value))
     if people.address is None:
         typer.echo("The session was never served, so put its address before this:", err=True)
     typer.echo(f"{people.address or ''}/join?token={secret}")
 
 
-def _serve(console: Console, request: Request, place: Place, manner: Manner, browser: bool) -> None:
+def _serve(
+    console: Console, request: Request, place: Address, manner: ServeOptions, browser: bool
+) -> None:
     from samecluster.workspace.open import export_command, session_path
 
     # The signal is raised again once the server has stopped.
@@ -152,10 +154,10 @@ def _serve(console: Console, request: Request, place: Place, manner: Manner, bro
 
 
 def _serve_until_stopped(
-    console: Console, request: Request, place: Place, manner: Manner, browser: bool
+    console: Console, request: Request, place: Address, manner: ServeOptions, browser: bool
 ) -> None:
     from samecluster.cli.terminal.all_rows import take_in_what_needs_questions
-    from samecluster.web.server import Serving
+    from samecluster.web.server import Server
     from samecluster.workspace.all_rows import sample_line
     from samecluster.workspace.open import open_session
 
@@ -163,7 +165,7 @@ def _serve_until_stopped(
         opened = open_session(request)
     with opened:
         opened = take_in_what_needs_questions(console, request.who, opened)
-        serving = Serving(opened, request.data, place, manner)
+        serving = Server(opened, request.data, place, manner)
         begun = "Answers go to" if opened.is_new else "Going on with"
         console.print(f"{begun} {opened.path}.", markup=False)
         for line in (sample_line(opened), place.warning()):

@@ -244,7 +244,7 @@ def doubt(
     """
     from samecluster.cli.terminal import disagreement
 
-    place = disagreement.Place(session, data, vectors, who, show)
+    place = disagreement.DisagreementRequest(session, data, vectors, who, show)
     _interruptible(lambda: disagreement.doubt(place, item))
 
 
@@ -266,7 +266,7 @@ def merge(
     """
     from samecluster.cli.terminal import disagreement
 
-    place = disagreement.Place(session, data, vectors, who, show)
+    place = disagreement.DisagreementRequest(session, data, vectors, who, show)
     _interruptible(lambda: disagreement.merge(place, a, b))
 
 
@@ -288,7 +288,7 @@ def split(
     """
     from samecluster.cli.terminal import disagreement
 
-    place = disagreement.Place(session, data, vectors, who, show)
+    place = disagreement.DisagreementRequest(session, data, vectors, who, show)
     _interruptible(lambda: disagreement.split(place, cluster, items))
 
 

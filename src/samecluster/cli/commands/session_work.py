@@ -21,7 +21,7 @@ from samecluster.workspace.export import (
     write_session_report,
 )
 from samecluster.workspace.known_answers import answers_of, import_new, pairs_as_answers
-from samecluster.workspace.open import SUFFIX, Opened, data_beside, opened_changes, reopen
+from samecluster.workspace.open import SUFFIX, OpenSession, data_beside, opened_changes, reopen
 from samecluster.workspace.request import Request
 from samecluster.workspace.status import session_facts, status_lines
 
@@ -228,7 +228,7 @@ def update(
 
 def opened_session(
     session: Path, data: str | None, vectors: Path | None, *, read_only: bool = False
-) -> Opened:
+) -> OpenSession:
     """A session that exists, with the data that was named or is beside it."""
     path = _session_file(session)
     request = Request(data=data or data_beside(path), vectors=vectors)

@@ -12,7 +12,7 @@ from rich.console import Console
 from samecluster.errors import InvalidInputError
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
-from samecluster.tables import Preparation, Wanted, read_table
+from samecluster.tables import FeatureOptions, Preparation, read_table
 
 __all__ = ["run_verify"]
 
@@ -22,7 +22,7 @@ def run_verify(data: Path, proof: Path) -> bool:
     console = Console()
     table = read_table(data)
     # A proof is about the numbers of the file as they are, in all columns.
-    X = Preparation.fit(table, Wanted(features=table.names, scale=False)).apply(table)
+    X = Preparation.fit(table, FeatureOptions(features=table.names, scale=False)).apply(table)
     if not proof.exists():
         raise InvalidInputError(f"there is no file {proof}")
     lines = read_lines(proof)

@@ -19,12 +19,12 @@ from samecluster.workspace.all_rows import (
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from samecluster.workspace.open import Opened
+    from samecluster.workspace.open import OpenSession
 
 __all__ = ["export_all", "look_further", "take_in_what_needs_questions"]
 
 
-def look_further(console: Console, who: str | None, opened: Opened) -> Opened | None:
+def look_further(console: Console, who: str | None, opened: OpenSession) -> OpenSession | None:
     """Label all rows, say what came out, and take in rows that need questions, if there are any."""
     if opened.whole is None:
         return None
@@ -42,7 +42,9 @@ def look_further(console: Console, who: str | None, opened: Opened) -> Opened | 
         return taken_in(opened, found.to_ask, who)
 
 
-def take_in_what_needs_questions(console: Console, who: str | None, opened: Opened) -> Opened:
+def take_in_what_needs_questions(
+    console: Console, who: str | None, opened: OpenSession
+) -> OpenSession:
     """The same for a page, which cannot do it itself: only where rows may join."""
     is_done = opened.whole is not None and opened.session.progress().ended
     if not is_done or not is_proving(opened):
@@ -51,7 +53,7 @@ def take_in_what_needs_questions(console: Console, who: str | None, opened: Open
 
 
 def export_all(
-    console: Console, opened: Opened, out: str, proof: Path | None, prefix: str, raw: bool
+    console: Console, opened: OpenSession, out: str, proof: Path | None, prefix: str, raw: bool
 ) -> list[str]:
     """Write labels of all rows; what to tell of it."""
     if proof is not None:

@@ -9,16 +9,16 @@ import numpy as np
 
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.oracles.command_protocol import Shown
+from samecluster.oracles.command_protocol import ShownItem
 from samecluster.questions.pair import Question, Verdict
 from samecluster.tables.column import Column
 from samecluster.tables.known_answers import read_labels
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 
 __all__ = ["ShownItems", "answer_by_truth", "truth_of_items"]
 
 
-def truth_of_items(opened: Opened, column: str) -> IntArray:
+def truth_of_items(opened: OpenSession, column: str) -> IntArray:
     """The true group of each item as a number."""
     table, rows = opened.table, opened.prepared.rows
     label_of = dict(read_labels(table, column))
@@ -43,14 +43,14 @@ def answer_by_truth(
 class ShownItems:
     """What a program sees of an item: its key, and the cells of the columns that are shown."""
 
-    def __init__(self, opened: Opened, columns: Iterable[str]) -> None:
+    def __init__(self, opened: OpenSession, columns: Iterable[str]) -> None:
         self._opened = opened
         self._columns = [opened.table.column(name) for name in columns]
 
-    def __call__(self, row: int) -> Shown:
+    def __call__(self, row: int) -> ShownItem:
         at = self._opened.table_row(row)
         fields = {column.name: _value(column, at) for column in self._columns}
-        return Shown(self._opened.prepared.keys[row], fields)
+        return ShownItem(self._opened.prepared.keys[row], fields)
 
 
 def _value(column: Column, row: int) -> Any:

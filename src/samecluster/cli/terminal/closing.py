@@ -9,13 +9,13 @@ from typing import Any
 from samecluster._typing import IntArray
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.workspace.next_steps import choices
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 from samecluster.workspace.status import session_facts
 
 __all__ = ["facts", "next_steps", "summary"]
 
 
-def facts(opened: Opened, truth: IntArray | None) -> dict[str, Any]:
+def facts(opened: OpenSession, truth: IntArray | None) -> dict[str, Any]:
     """What is known of the session, and how much of it is wrong where the truth is known."""
     labels = opened.session.snapshot().labels
     error = None if truth is None else clustering_error(labels, truth)
@@ -39,7 +39,7 @@ def summary(told: dict[str, Any]) -> Iterator[str]:
         yield f"Error against the truth: {told['error']:.2%} of the labels are wrong."
 
 
-def next_steps(opened: Opened, has_output: bool, is_kept: bool) -> Iterator[str]:
+def next_steps(opened: OpenSession, has_output: bool, is_kept: bool) -> Iterator[str]:
     """What can be done now, with its price where there is one."""
     if not has_output:
         yield "To have the labels in a file, run the same command with -o labels.csv."

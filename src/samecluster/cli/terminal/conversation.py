@@ -8,11 +8,11 @@ from rich.console import Console
 
 from samecluster.cli.terminal.lines import progress_lines
 from samecluster.cli.terminal.pair import print_pair
-from samecluster.cli.terminal.prompt import VERDICTS, Talk
+from samecluster.cli.terminal.prompt import VERDICTS, Prompt
 from samecluster.recovery.result.result import How
 from samecluster.sessions.question import SessionQuestion
 from samecluster.workspace.next_steps import choices
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 
 __all__ = ["Conversation"]
 
@@ -33,15 +33,15 @@ class Conversation:
 
     def __init__(
         self,
-        opened: Opened,
+        opened: OpenSession,
         console: Console,
         columns: Sequence[str],
         who: str | None,
         key: Callable[[], str | None],
-        look_further: Callable[[Opened], Opened | None] = lambda _: None,
+        look_further: Callable[[OpenSession], OpenSession | None] = lambda _: None,
     ) -> None:
         self._opened, self._session, self._console = opened, opened.session, console
-        self._columns, self._who, self._talk = columns, who, Talk(console, key)
+        self._columns, self._who, self._talk = columns, who, Prompt(console, key)
         self._n_trouble = len(self._session.trouble)
         self._look_further, self._looked_at = look_further, -1
 

@@ -12,23 +12,23 @@ from rich.console import Console
 from samecluster.cli.commands.session_work import opened_session
 from samecluster.cli.terminal.keyboard import read_key
 from samecluster.cli.terminal.pair import print_pair
-from samecluster.cli.terminal.prompt import VERDICTS, Talk
+from samecluster.cli.terminal.prompt import VERDICTS, Prompt
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import Effect
 from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.state.votes import pair_of
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 from samecluster.workspace.request import listed
 
-__all__ = ["Disagreement", "Place", "doubt", "merge", "split"]
+__all__ = ["Disagreement", "DisagreementRequest", "doubt", "merge", "split"]
 
 _PROMPT = "Same group? y yes, n no, u unsure, q quit: "
 _NOTHING = Effect(0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Place:
+class DisagreementRequest:
     """The session, its data if that is elsewhere, who speaks, and which columns are shown."""
 
     session: Path
@@ -37,11 +37,11 @@ class Place:
     who: str | None
     show: list[str] | None
 
-    def opened(self) -> Opened:
+    def opened(self) -> OpenSession:
         return opened_session(self.session, self.data, self.vectors)
 
 
-def doubt(place: Place, item: str) -> None:
+def doubt(place: DisagreementRequest, item: str) -> None:
     """The label of an item is wrong."""
     with place.opened() as opened:
         questions = opened.session.doubt(item, place.who)
@@ -49,7 +49,7 @@ def doubt(place: Place, item: str) -> None:
         _discuss(place, opened, questions, [item], nothing)
 
 
-def merge(place: Place, a: int, b: int) -> None:
+def merge(place: DisagreementRequest, a: int, b: int) -> None:
     """Two clusters are one."""
     with place.opened() as opened:
         question = opened.session.merge(a, b, place.who)
@@ -59,7 +59,7 @@ def merge(place: Place, a: int, b: int) -> None:
         _discuss(place, opened, questions, [anchors[a], anchors[b]], nothing)
 
 
-def split(place: Place, cluster: int, items: list[str]) -> None:
+def split(place: DisagreementRequest, cluster: int, items: list[str]) -> None:
     """Items do not belong to their cluster."""
     with place.opened() as opened:
         questions = opened.session.split(cluster, dict.fromkeys(items), place.who)
@@ -68,14 +68,14 @@ def split(place: Place, cluster: int, items: list[str]) -> None:
 
 
 def _discuss(
-    place: Place,
-    opened: Opened,
+    place: DisagreementRequest,
+    opened: OpenSession,
     questions: Sequence[SessionQuestion],
     items: Iterable[str],
     nothing: str,
 ) -> None:
     columns = checked_columns(opened, listed(place.show, opened.table.names))
-    talk = Talk(Console(highlight=False), read_key)
+    talk = Prompt(Console(highlight=False), read_key)
     if not questions:
         talk.say(f"There is nothing to ask: {nothing}.")
         return
@@ -95,8 +95,8 @@ class Disagreement:
 
     def __init__(
         self,
-        opened: Opened,
-        talk: Talk,
+        opened: OpenSession,
+        talk: Prompt,
         columns: Sequence[str],
         who: str | None,
         items: Iterable[str],

@@ -10,7 +10,7 @@ from rich.text import Text
 
 from samecluster.sessions.question import SessionQuestion
 from samecluster.tables.display import ShownCell
-from samecluster.workspace.open import Opened
+from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import compared
 
 __all__ = ["print_pair"]
@@ -19,7 +19,7 @@ _LONGEST = 300
 
 
 def print_pair(
-    console: Console, opened: Opened, question: SessionQuestion, columns: Sequence[str]
+    console: Console, opened: OpenSession, question: SessionQuestion, columns: Sequence[str]
 ) -> None:
     """Both items, a column of the table a line; where they differ much, the line is marked."""
     grid = Grid(box=None, pad_edge=False, show_header=False)

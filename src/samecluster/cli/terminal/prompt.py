@@ -8,10 +8,10 @@ from rich.console import Console
 from rich.text import Text
 
 from samecluster.questions.pair import Verdict
-from samecluster.sessions.conflicts import Trouble
+from samecluster.sessions.conflicts import Conflict
 from samecluster.sessions.session import Session
 
-__all__ = ["VERDICTS", "Talk"]
+__all__ = ["VERDICTS", "Prompt"]
 
 VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
 """The keys that answer a question."""
@@ -19,7 +19,7 @@ VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
 _MOST_REMEDIES = 9
 
 
-class Talk:
+class Prompt:
     """A console to say things on, and ``key``, which reads a key; None at the end of the input."""
 
     def __init__(self, console: Console, key: Callable[[], str | None]) -> None:
@@ -43,7 +43,7 @@ class Talk:
                 return key
             self.say(f"Press one of {', '.join(allowed)}.")
 
-    def offer_remedies(self, session: Session, trouble: Trouble, who: str | None) -> bool:
+    def offer_remedies(self, session: Session, trouble: Conflict, who: str | None) -> bool:
         """Show what does not fit and what each remedy would do; False if the person quits."""
         remedies = trouble.remedies[:_MOST_REMEDIES]
         self.say(f"Something does not fit: {trouble.text}", "bold")

@@ -17,9 +17,9 @@ import numpy as np
 from samecluster._typing import Array, BoolArray, IntArray
 from samecluster.geometry.reach import linear_programs
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.geometry.reach.members import Members, spread_basis, unit_directions
+from samecluster.geometry.reach.members import MemberColumns, spread_basis, unit_directions
 
-__all__ = ["Nearby"]
+__all__ = ["ColumnSubsets"]
 
 _DIRECTIONS = 32
 _COLUMNS = 128
@@ -41,7 +41,7 @@ class _Neighbourhood:
     inverses: Array
 
 
-class Nearby:
+class ColumnSubsets:
     """For each of some directions and their opposites, the columns and bases most useful there.
 
     Parameters
@@ -49,7 +49,7 @@ class Nearby:
     points : (m, D) lifted, single precision: some likely members
     """
 
-    def __init__(self, cluster: Members, points: Array, kernel: Kernel, bound: float) -> None:
+    def __init__(self, cluster: MemberColumns, points: Array, kernel: Kernel, bound: float) -> None:
         self._directions = unit_directions(_DIRECTIONS, cluster.D - 1)
         self._mean = cluster.mean32
         self._charges = linear_programs.Charges.of(
@@ -90,7 +90,7 @@ class Nearby:
     def show(
         self,
         kernel: Kernel,
-        cluster: Members,
+        cluster: MemberColumns,
         lifted: Array,
         bound: float,
         limit: float,

@@ -15,7 +15,7 @@ from samecluster._typing import Array
 from samecluster.geometry.reach import linear_programs
 
 if TYPE_CHECKING:
-    from samecluster.geometry.reach.members import Members
+    from samecluster.geometry.reach.members import MemberColumns
 
 __all__ = ["CHUNK", "Kernel", "compiled_decisions", "compiled_programs"]
 
@@ -82,7 +82,7 @@ class Kernel:
         bound: float,
         stop: float | None = None,
         private: Array | None = None,
-    ) -> linear_programs.Solved:
+    ) -> linear_programs.ProgramSolutions:
         """Decide single precision targets; see `linear_programs.solve`."""
         stop = bound * (1 - 1e-5) if stop is None else stop
         self.programs += len(targets)
@@ -111,7 +111,7 @@ class Kernel:
         columns: Array,
         numbers: Array,
         bound: float,
-        out: linear_programs.Reached,
+        out: linear_programs.ReachWeights,
         at: slice,
     ) -> None:
         """Decide part ``at`` of single precision targets, as far as these columns go.
@@ -150,9 +150,9 @@ class Kernel:
             out.inverse[at],
         )
 
-    def nothing_reached(self, p: int, D: int, with_inverse: bool) -> linear_programs.Reached:
+    def nothing_reached(self, p: int, D: int, with_inverse: bool) -> linear_programs.ReachWeights:
         """For `reach` to write to; good until the next one is asked for."""
-        return linear_programs.Reached(
+        return linear_programs.ReachWeights(
             np.zeros(p, bool),
             self.scratch("basis", (p, D), np.int32),
             self.scratch("weights", (p, D), np.float32),
@@ -162,7 +162,7 @@ class Kernel:
     def shown(
         self,
         targets: Array,
-        found: linear_programs.Reached,
+        found: linear_programs.ReachWeights,
         columns: Array,
         charges: linear_programs.Charges,
         limit: float,
@@ -191,7 +191,7 @@ class Kernel:
 
     def _compiled_solve(
         self,
-        out: linear_programs.Solved,
+        out: linear_programs.ProgramSolutions,
         bases: Array,
         inverses: Array,
         bound: float,
@@ -231,9 +231,9 @@ class Kernel:
             return [work(at) for at in slices]
         return list(self.pool.map(work, slices))
 
-    def _buffers(self, p: int, D: int) -> linear_programs.Solved:
+    def _buffers(self, p: int, D: int) -> linear_programs.ProgramSolutions:
         """For `solve` to write to; good until the next one is asked for."""
-        out = linear_programs.Solved(
+        out = linear_programs.ProgramSolutions(
             self.scratch("solved status", (p,), np.int8),
             self.scratch("solved total", (p,), np.float32),
             self.scratch("solved basis", (p, D), np.int32),
@@ -268,7 +268,7 @@ class Kernel:
         at = np.abs(along).argmax(axis=1)
         return np.asarray(at + len(directions) * (along[np.arange(len(at)), at] < 0))
 
-    def nearest_cluster(self, X: Array, points: Array, clusters: list[Members]) -> Array:
+    def nearest_cluster(self, X: Array, points: Array, clusters: list[MemberColumns]) -> Array:
         """The cluster in whose coordinates each point is most central; a guess, no proof."""
         f4, near = np.float32, np.zeros(len(points), np.int32)
         if self.compiled is not None:
@@ -292,7 +292,7 @@ class Kernel:
     def confirmed(
         self,
         targets: Array,
-        solved: linear_programs.Solved | linear_programs.Reached,
+        solved: linear_programs.ProgramSolutions | linear_programs.ReachWeights,
         which: Array,
         columns: Array,
         noise: Array,

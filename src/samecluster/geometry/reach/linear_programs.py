@@ -25,7 +25,7 @@ _FAR = 1e30
 
 
 @dataclass
-class Solved:
+class ProgramSolutions:
     """What became of each target (p of them), in the order given.
 
     ``pi`` is a feasible dual (|pi . a_j| <= 1 up to rounding) where rejected; ``inverse`` belongs
@@ -40,7 +40,7 @@ class Solved:
     pivots: int = 0
 
     @classmethod
-    def empty(cls, p: int, D: int, dtype: type) -> Solved:
+    def empty(cls, p: int, D: int, dtype: type) -> ProgramSolutions:
         return cls(
             np.zeros(p, np.int8),
             np.zeros(p, dtype),
@@ -51,7 +51,7 @@ class Solved:
 
 
 @dataclass
-class Reached:
+class ReachWeights:
     """Which targets are reached, by weights (p, D) on bases (p, D) of columns.
 
     ``inverse`` (p, D, D) has no rows where nobody asked for it; where a target is not reached its
@@ -74,7 +74,7 @@ def solve(
     stop: float,
     max_pivots: int = 200,
     private: Array | None = None,
-) -> Solved:
+) -> ProgramSolutions:
     """Decide each lifted target (p, D), beginning at basis ``bases[start[i]]``.
 
     ``private`` (p, D) is one more column for each target alone; bases name it len(columns).
@@ -84,7 +84,7 @@ def solve(
     scaled dual shows a gauge above ``bound``; what is within rounding of the bound is UNSURE.
     """
     p, D = targets.shape
-    out = Solved.empty(p, D, columns.dtype.type)
+    out = ProgramSolutions.empty(p, D, columns.dtype.type)
     batch = _LockStep(out, targets, start, bases, inverses, columns, bound, stop, private)
     out.pivots = batch.run(max_pivots)
     return out
@@ -99,7 +99,7 @@ class _LockStep:
 
     def __init__(
         self,
-        out: Solved,
+        out: ProgramSolutions,
         targets: Array,
         start: Array,
         bases: Array,

@@ -14,7 +14,7 @@ from samecluster._typing import Array
 from samecluster.geometry.reach import linear_programs
 from samecluster.geometry.reach.kernel import Kernel
 
-__all__ = ["Members", "spread_basis", "unit_directions"]
+__all__ = ["MemberColumns", "spread_basis", "unit_directions"]
 
 _N_DIRECTIONS = {1: 16, 2: 64, 3: 96, 4: 128, 5: 192, 6: 256, 7: 384}
 _MOST_DIRECTIONS = 512
@@ -25,7 +25,7 @@ _ROWS = 512
 _U = 2.0**-53
 
 
-class Members:
+class MemberColumns:
     """Members of one cluster as columns of a gauge program, in whitened coordinates.
 
     ``ids`` are the columns: -1-j for the tau-columns, then members, append-only. ``starts`` holds
@@ -251,7 +251,7 @@ class Members:
         )
         self.starts, self.inverses = solved.basis.copy(), solved.inverse.copy()
 
-    def learn_starts(self, start: Array, solved: linear_programs.Solved) -> None:
+    def learn_starts(self, start: Array, solved: linear_programs.ProgramSolutions) -> None:
         """A direction's start becomes the basis of the last program near it, also of a rejected
         one: its basis is nearly optimal there."""
         last = np.full(len(self.starts), -1)

@@ -23,7 +23,7 @@ import numpy as np
 
 from samecluster._typing import Array, FloatArray
 
-__all__ = ["Decision", "Verdict", "decide", "round_coordinates"]
+__all__ = ["Decision", "Feasibility", "decide", "round_coordinates"]
 
 _UNIT = 2.0**-53
 _CLEAR = 1e-7  # how far from the limit, as a share of it, an answer is told from rounding
@@ -34,7 +34,7 @@ NO_STEP = 1e-8
 TO_BOUNDARY = 0.95  # share of the way to the edge of the cone that a step may go
 
 
-class Verdict(Enum):
+class Feasibility(Enum):
     FEASIBLE = "feasible"
     INFEASIBLE = "infeasible"
     UNCLEAR = "unclear"
@@ -48,7 +48,7 @@ class Decision:
     than pᵀQp. Weights are in the order of the rows given, and Σ mu = 1. If UNCLEAR, all may be 0.
     """
 
-    verdict: Verdict
+    verdict: Feasibility
     factor: FloatArray
     lam: FloatArray
     mu: FloatArray
@@ -80,7 +80,7 @@ def decide(
         try:
             rounding = round_coordinates(positives)
             if rounding is None:
-                return Decision(Verdict.UNCLEAR, *unclear)
+                return Decision(Feasibility.UNCLEAR, *unclear)
             T, noise = rounding
             if p == 0:
                 return _judged(positives, negatives, limit, T.T, *unclear[1:3], 0.0)
@@ -94,7 +94,7 @@ def decide(
             lam, mu = lam / total, mu / total
             return _judged(positives, negatives, limit, factor, lam, mu, noise)
         except np.linalg.LinAlgError:
-            return Decision(Verdict.UNCLEAR, *unclear)
+            return Decision(Feasibility.UNCLEAR, *unclear)
 
 
 def _judged(
@@ -112,11 +112,11 @@ def _judged(
     largest = (on + on_error).max()
     least = max(float(((off - off_error) / largest).min(initial=math.inf)), 0.0)
     rho, factor = least * least * (1 - 8 * _UNIT), factor / largest
-    verdict, bound = Verdict.UNCLEAR, float(lam.sum()) if len(mu) else math.inf
+    verdict, bound = Feasibility.UNCLEAR, float(lam.sum()) if len(mu) else math.inf
     if rho > limit * (1 + _CLEAR) and np.abs(factor).max() < _LARGEST:
-        verdict = Verdict.FEASIBLE
+        verdict = Feasibility.FEASIBLE
     elif bound < limit * (1 - _CLEAR - noise):
-        verdict = Verdict.INFEASIBLE
+        verdict = Feasibility.INFEASIBLE
     return Decision(verdict, factor, lam, mu, rho, bound)
 
 

@@ -13,7 +13,7 @@ from samecluster.errors import InvalidInputError, ProtocolError
 from samecluster.oracles.base import Oracle, checked_answer
 from samecluster.oracles.functions import FunctionOracle
 from samecluster.oracles.panel.reliability import Reliability, log_odds, probability
-from samecluster.oracles.panel.report import SIGN, Outcome, Person, spoken
+from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person, spoken
 from samecluster.proof.checker import fingerprint
 from samecluster.questions.pair import Answer, Question, Verdict
 
@@ -31,7 +31,7 @@ class _Record:
     remembered: dict[tuple[Question, str], Verdict]
     answers: list[Answer] = field(default_factory=list)
     votes: dict[Question, list[Answer]] = field(default_factory=dict)
-    outcomes: dict[Question, Outcome] = field(default_factory=dict)
+    outcomes: dict[Question, PanelOutcome] = field(default_factory=dict)
     n_answers: Counter[str] = field(default_factory=Counter)
     n_alone: Counter[str] = field(default_factory=Counter)
     n_judged: Counter[Question] = field(default_factory=Counter)
@@ -158,11 +158,11 @@ class Panel(Oracle):
         return len(self._record.answers)
 
     @property
-    def outcomes(self) -> tuple[Outcome, ...]:
+    def outcomes(self) -> tuple[PanelOutcome, ...]:
         """What became of each question, in the order in which they were closed."""
         return tuple(self._record.outcomes.values())
 
-    def outcome(self, question: Question) -> Outcome:
+    def outcome(self, question: Question) -> PanelOutcome:
         """What became of a question; ProtocolError if it was not asked."""
         if question not in self._record.outcomes:
             raise ProtocolError(f"the panel was not asked about {question}")
@@ -250,7 +250,7 @@ class Panel(Oracle):
             elif not was_settled:
                 decisive = vote.who
         verdict = Verdict.UNSURE if decisive is None else Verdict.of(odds > 0)
-        self._record.outcomes[question] = Outcome(
+        self._record.outcomes[question] = PanelOutcome(
             question, verdict, probability(odds), tuple(votes), decisive
         )
 

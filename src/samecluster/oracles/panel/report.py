@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from samecluster.oracles.panel.reliability import Reliability
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["SIGN", "Outcome", "Person", "spoken"]
+__all__ = ["SIGN", "PanelOutcome", "Person", "spoken"]
 
 SIGN = {Verdict.SAME: 1.0, Verdict.DIFFERENT: -1.0, Verdict.UNSURE: 0.0}
 
@@ -19,7 +19,7 @@ def spoken(votes: Iterable[Answer]) -> list[Answer]:
 
 
 @dataclass(frozen=True, slots=True)
-class Outcome:
+class PanelOutcome:
     """What a panel made of a question: the verdict, and who said what, in order.
 
     ``probability`` is that of "same" when the question was closed; ``decisive`` names the person
@@ -55,7 +55,7 @@ class Person:
     n_decisive: int
 
     @classmethod
-    def seen(cls, name: str, known: Reliability, outcomes: Collection[Outcome]) -> Person:
+    def seen(cls, name: str, known: Reliability, outcomes: Collection[PanelOutcome]) -> Person:
         """What became of one person's votes."""
         own = [(vote, o) for o in outcomes for vote in o.votes if vote.who == name]
         return cls(

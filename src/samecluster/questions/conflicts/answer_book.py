@@ -13,17 +13,17 @@ from samecluster.questions.conflicts.contradictions import Contradiction, SameGr
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Verdict
 
-__all__ = ["Statements"]
+__all__ = ["AnswerBook"]
 
 
-class Statements:
+class AnswerBook:
     """Every answer, a ledger of those that fit together, and the contradictions of the others.
 
     ``ledger`` always holds what an earlier answer did not contradict. It is built anew, and is
     another object, after an answer was retracted.
 
     >>> from samecluster.questions.pair import Question
-    >>> said = Statements()
+    >>> said = AnswerBook()
     >>> for i, j, verdict in [(0, 1, "same"), (1, 2, "same"), (0, 2, "different")]:
     ...     found = said.add(Answer(Question(i, j), Verdict(verdict)))
     >>> print("; ".join(map(str, found)))

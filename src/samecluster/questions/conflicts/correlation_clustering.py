@@ -15,7 +15,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from samecluster.questions.conflicts.answer_book import Statements
+from samecluster.questions.conflicts.answer_book import AnswerBook
 from samecluster.questions.conflicts.contradictions import Contradiction, SameGraph
 from samecluster.questions.conflicts.weights import Weight, weigh
 from samecluster.questions.ledger import Ledger
@@ -65,7 +65,7 @@ def resolve(answers: Iterable[Answer], weight: Weight | None = None) -> Resoluti
     }
     near = [a for a in said if not doubted.isdisjoint(map(graph.group, a.question.pair))]
     outvoted, aside = _outvoted_and_aside(near, weigh(near, weight))
-    statements = Statements(a for a in said if a not in outvoted and a not in aside)
+    statements = AnswerBook(a for a in said if a not in outvoted and a not in aside)
     return Resolution(
         statements.answers,
         tuple(answer for answer in said if answer in outvoted),

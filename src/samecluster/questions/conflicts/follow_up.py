@@ -13,10 +13,10 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from samecluster.questions.conflicts.contradictions import Contradiction, SameGraph
 from samecluster.questions.pair import Answer, Question
 
-__all__ = ["elsewhere", "halving"]
+__all__ = ["halving", "same_question_elsewhere"]
 
 
-def elsewhere(
+def same_question_elsewhere(
     contradiction: Contradiction,
     answers: Iterable[Answer],
     each: int = 1,

@@ -37,7 +37,7 @@ from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.audit.checks import Check
-from samecluster.recovery.audit.round import Frozen
+from samecluster.recovery.audit.round import AuditRound
 
 __all__ = ["Audit", "AuditReport"]
 
@@ -211,9 +211,9 @@ class Audit:
     def _level(self) -> float:
         return (1.0 - self._confidence) * self._capital
 
-    def _freeze(self, items: IntArray, labels: IntArray) -> Frozen:
+    def _freeze(self, items: IntArray, labels: IntArray) -> AuditRound:
         allowed = math.floor(self._error * len(items))
-        return Frozen(items, labels, allowed, self._rng, self._pairs)
+        return AuditRound(items, labels, allowed, self._rng, self._pairs)
 
     def _frozen_at_most(self) -> int:
         """At most so many frozen labels are wrong, those found wrong included."""

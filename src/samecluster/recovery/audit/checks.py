@@ -1,10 +1,10 @@
 """Which questions an audit asks: random checks of frozen labels, and what their results exclude.
 
-Two ways to draw. `Singles` goes through the labels in random order and compares each item with
-asked members of its label's cluster. `Pairs` mostly compares two random items of one label with
-each other, so that a question tests two labels, which takes about half as many.
+Two ways to draw. `SingleChecks` goes through the labels in random order and compares each item with
+asked members of its label's cluster. `PairChecks` mostly compares two random items of one label
+with each other, so that a question tests two labels, which takes about half as many.
 
-Two wrong labels can agree, in the extreme all labels of a group. So `Pairs` also draws single
+Two wrong labels can agree, in the extreme all labels of a group. So `PairChecks` also draws single
 checks, and how many follows from this. Of group g, n items have the label and w of them are wrong.
 Allowed are M − 1 wrong labels in all. Let a check of the group have the weight
 
@@ -34,7 +34,7 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.recovery.audit.evidence import Coin, Urn
 
-__all__ = ["Check", "Checks", "Pairs", "Singles"]
+__all__ = ["Check", "Checks", "PairChecks", "SingleChecks"]
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Checks(abc.ABC):
         """The share of the level that is left if the drawing ends here."""
 
 
-class Singles(Checks):
+class SingleChecks(Checks):
     """Every item once, in random order."""
 
     def __init__(
@@ -96,7 +96,7 @@ class Singles(Checks):
         return self._evidence.left(draws, failures)
 
 
-class Pairs(Checks):
+class PairChecks(Checks):
     """Independent draws of pairs within a label and of single items, as the module's text says."""
 
     def __init__(

@@ -13,12 +13,12 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.errors import ProtocolError
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.audit.checks import Check, Checks, Pairs, Singles
+from samecluster.recovery.audit.checks import Check, Checks, PairChecks, SingleChecks
 
-__all__ = ["Frozen"]
+__all__ = ["AuditRound"]
 
 
-class Frozen:
+class AuditRound:
     """Labels (N,) of items (N,), these rising; to be shown: at most ``allowed`` are wrong."""
 
     def __init__(
@@ -33,7 +33,7 @@ class Frozen:
         self.allowed = allowed
         self._checks: Checks | None = None
         if len(items):
-            draws = Pairs if pairs else Singles
+            draws = PairChecks if pairs else SingleChecks
             self._checks = draws(self.items, self._labels, allowed + 1, rng)
         self._drawn: list[Check] = []
         self._verdicts: list[Verdict | None] = []
@@ -183,7 +183,7 @@ class Frozen:
         self._bound = None
 
     def _implied(self, check: Check) -> Verdict | None:
-        """What settled items say. Two wrong ones count as same, the most that `Pairs` can ask."""
+        """What settled items say. Two wrong ones count as same: all that `PairChecks` can ask."""
         wrong = self._settled.get(check.item)
         partner_wrong = False if check.partner is None else self._settled.get(check.partner)
         if wrong is None or partner_wrong is None:

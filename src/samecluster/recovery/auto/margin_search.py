@@ -21,17 +21,17 @@ from samecluster.errors import RefutedError
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
-from samecluster.recovery.answer_groups import Groups
-from samecluster.recovery.certify.plan import Asking, Certify
-from samecluster.recovery.distances import Near
+from samecluster.recovery.answer_groups import AnswerGroups
+from samecluster.recovery.certify.plan import Certify, CertifyRun
+from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.fill import follow_clouds, mostly_known
-from samecluster.recovery.predict.plan import Teaching
+from samecluster.recovery.predict.plan import PredictRun
 from samecluster.recovery.predict.similarity import features
 from samecluster.recovery.problem import BudgetSpent, Labelling, Problem
 from samecluster.recovery.result.result import How, MarginSearch, Recovery
 
-__all__ = ["Auto"]
+__all__ = ["CertifyWithoutMargin"]
 
 _OPTIMISTIC = 1.0
 _USELESS = 0.02
@@ -49,7 +49,7 @@ _NEAR_STRAYS = 2
 
 
 @dataclass(frozen=True)
-class Auto:
+class CertifyWithoutMargin:
     """Certify with a margin that is guessed, and prediction where that does not help.
 
     ``expected_error`` is the share of wrong labels at which prediction stops asking.
@@ -67,15 +67,17 @@ class Auto:
         return self.certify.batch
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
-        search = _Search(self, problem, labelling)
+        search = MarginSearchRun(self, problem, labelling)
         yield from search.play()
         return search.result()
 
 
-class _Search:
+class MarginSearchRun:
     """One run."""
 
-    def __init__(self, settings: Auto, problem: Problem, labelling: Labelling) -> None:
+    def __init__(
+        self, settings: CertifyWithoutMargin, problem: Problem, labelling: Labelling
+    ) -> None:
         self.settings, self.problem, self.labelling = settings, problem, labelling
         self.seed = int(problem.rng.integers(2**31))
         # What was found out before, if labels are drawn anew after an audit.
@@ -84,7 +86,7 @@ class _Search:
         self.n_searching = before.n_questions
         self.exceptions = {*problem.exceptions, *labelling.exceptions}
         self.n_clusters = problem.n_clusters
-        self.near = Near(problem.X)
+        self.near = ScaledDistances(problem.X)
 
     def play(self) -> Plan[None]:
         if self.margin is not None and self._proofs_may_pay():
@@ -132,7 +134,7 @@ class _Search:
                 self.n_searching += self.labelling.n_questions - before
         self.labelling.reset()
 
-    def _asking(self, margin: float) -> Asking:
+    def _asking(self, margin: float) -> CertifyRun:
         self.labelling.reset()
         self._note()
         problem = replace(
@@ -144,7 +146,7 @@ class _Search:
             guessed=True,
             exceptions=frozenset(self.exceptions),
         )
-        return Asking(self.settings.certify, problem, self.labelling)
+        return CertifyRun(self.settings.certify, problem, self.labelling)
 
     def _give_in(self, refuted: RefutedError) -> Plan[None]:
         """Take the refuting point for an exception, or go below what the answers allow."""
@@ -171,7 +173,7 @@ class _Search:
 
         And from its nearest neighbour: the first point that is asked of a cluster is none.
         """
-        groups = Groups(self.labelling.answers)
+        groups = AnswerGroups(self.labelling.answers)
         n_asked = len(groups.items)
         cap = max(_FEWEST_EXCEPTIONS, n_asked * _EXCEPTIONS_A_HUNDRED // 100)
         if item not in groups.items or len(self.exceptions) >= cap or groups.size(item) > 1:
@@ -188,14 +190,14 @@ class _Search:
                 return False
         return True
 
-    def _stands(self, asking: Asking) -> Plan[bool]:
+    def _stands(self, asking: CertifyRun) -> Plan[bool]:
         """Whether the margin survives questions where it would most likely fail."""
         before = self.labelling.n_questions
         survived = yield from self._probe(asking)
         self.n_searching += self.labelling.n_questions - before
         return survived
 
-    def _probe(self, asking: Asking) -> Plan[bool]:
+    def _probe(self, asking: CertifyRun) -> Plan[bool]:
         """Ask about clusters that were told apart, and points put into one, without a question."""
         for question in self._parted(asking):
             (verdict,) = yield [question]
@@ -210,7 +212,7 @@ class _Search:
                 return False
         return True
 
-    def _parted(self, asking: Asking) -> list[Question]:
+    def _parted(self, asking: CertifyRun) -> list[Question]:
         """For each cluster its nearest other one, by asked members, if no answers part them."""
         members = {name: asking.placing.members[name] for name in asking.known.alive}
         nearest: list[Question] = []
@@ -222,7 +224,7 @@ class _Search:
                 nearest.append(Question(item, self.near.first(item, others)[0]))
         return [question for question in nearest if self.labelling.implied(question) is None]
 
-    def _risky(self, asking: Asking) -> list[tuple[int, int]]:
+    def _risky(self, asking: CertifyRun) -> list[tuple[int, int]]:
         """Inferred points with an asked member of their cluster, the riskiest first.
 
         A cluster that another one has swallowed shows as a component of the guide in which nobody
@@ -236,7 +238,7 @@ class _Search:
             pairs.append((item, self.near.first(item, members)[0]))
         return pairs
 
-    def _unheard(self, asking: Asking) -> list[int]:
+    def _unheard(self, asking: CertifyRun) -> list[int]:
         """The middle of each component without an asked point, if it is inferred."""
         how, components = self.labelling.how[asking.sample], asking.guide.components
         found = []
@@ -279,7 +281,7 @@ class _Search:
             expected = follow_clouds(problem, self.labelling)
             if expected <= self.settings.expected_error:
                 return
-        teaching = Teaching(
+        teaching = PredictRun(
             problem, self.labelling, self.settings.expected_error, self.settings.batch
         )
         with suppress(BudgetSpent):
@@ -287,7 +289,7 @@ class _Search:
         teaching.write_all()
 
     def _set_strays_apart(self) -> None:
-        groups = Groups(self.labelling.answers)
+        groups = AnswerGroups(self.labelling.answers)
         sizes = np.bincount(self.labelling.labels[self.labelling.labels >= 0])
         for item, *rest in groups.members():
             label = int(self.labelling.labels[item])

@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 
 from samecluster.errors import ContradictionError, RefutedError
 from samecluster.questions.conflicts.correlation_clustering import Resolution, resolve
-from samecluster.questions.conflicts.follow_up import elsewhere
+from samecluster.questions.conflicts.follow_up import same_question_elsewhere
 from samecluster.questions.conflicts.weights import Weight
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["Mending", "Refutation"]
+__all__ = ["AnswerRepair", "Refutation"]
 
 _ROUNDS = 4
 _COMPARED = 2
@@ -42,7 +42,7 @@ class Refutation:
 
 
 @dataclass
-class Mending:
+class AnswerRepair:
     """All that was answered, and what became of it.
 
     Parameters
@@ -125,7 +125,7 @@ class Mending:
             if not doubted:
                 return
             for answers in doubted:
-                options = elsewhere(answers, self.kept, asked=self.said.values())
+                options = same_question_elsewhere(answers, self.kept, asked=self.said.values())
                 self._put(question for some in options.values() for question in some)
 
     def _settle(self) -> Resolution:

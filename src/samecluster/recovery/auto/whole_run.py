@@ -13,15 +13,15 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.audit.checks import Check
-from samecluster.recovery.auto.margin_search import Auto
+from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.certify.plan import Certify
-from samecluster.recovery.distances import Near
+from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.placement import belongs
-from samecluster.recovery.predict.fill import keep_together, predict_rest
+from samecluster.recovery.predict.fill import keep_together, predict_unlabelled
 from samecluster.recovery.problem import BudgetSpent, Labelling, Method, Problem
 from samecluster.recovery.result.result import How, Recovery
 
-__all__ = ["prediction_goal", "whole_plan"]
+__all__ = ["complete_plan", "prediction_goal"]
 
 _CLUSTERS_TRIED = 8
 _MOST_ROUNDS = 20
@@ -31,10 +31,10 @@ _EXPECTED_OF_AUDITED = 0.2  # share of an audit's error that prediction may leav
 def prediction_goal(audit: tuple[float, float] | None) -> float:
     """The expected share of wrong labels at which prediction stops, before an audit if any."""
     allowed = 0.0 if audit is None else _EXPECTED_OF_AUDITED * audit[0]
-    return max(allowed, Auto.expected_error)
+    return max(allowed, CertifyWithoutMargin.expected_error)
 
 
-def whole_plan(
+def complete_plan(
     method: Method,
     problem: Problem,
     labelling: Labelling,
@@ -43,7 +43,7 @@ def whole_plan(
 ) -> Plan[Recovery]:
     """The plan of a method, with what is asked for on top of it."""
     if problem.margin is None and isinstance(method, Certify):
-        method = Auto(method, prediction_goal(audit))
+        method = CertifyWithoutMargin(method, prediction_goal(audit))
     labelling.exceptions = tuple(sorted(problem.exceptions))
     plan: Plan[Any]
     if audit is None:
@@ -52,7 +52,7 @@ def whole_plan(
         plan = _Auditing(method, problem, labelling, *audit, pairs=max_questions is None).play()
     ended = yield from _limited(plan, labelling, max_questions)
     if not ended and labelling.audit is None:
-        predict_rest(replace(problem, answers=labelling.answers), labelling)
+        predict_unlabelled(replace(problem, answers=labelling.answers), labelling)
         labelling.number_clusters()
     keep_together(labelling)
     return labelling.recovery()
@@ -100,7 +100,7 @@ class _Auditing:
         self.error, self.confidence, self.pairs = error, confidence, pairs
         # Whoever chooses labels must not know the draws.
         self.draws = np.random.default_rng(int(problem.rng.integers(2**63)))
-        self.near = Near(problem.X)
+        self.near = ScaledDistances(problem.X)
         self.batch = int(getattr(method, "batch", 1))
 
     def play(self) -> Plan[None]:
@@ -130,7 +130,7 @@ class _Auditing:
         try:
             yield from self.method.plan(problem, self.labelling)
         except BudgetSpent:
-            predict_rest(replace(problem, answers=self.labelling.answers), self.labelling)
+            predict_unlabelled(replace(problem, answers=self.labelling.answers), self.labelling)
             raise
         finally:
             self.labelling.number_clusters()

@@ -12,11 +12,11 @@ import numpy as np
 from samecluster._typing import Array, FloatArray
 from samecluster.geometry.reach import linear_programs
 from samecluster.geometry.reach.kernel import CHUNK, Kernel
-from samecluster.geometry.reach.members import Members, spread_basis
+from samecluster.geometry.reach.members import MemberColumns, spread_basis
 from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.certify.levels import first_rows, level_sizes
-from samecluster.recovery.certify.prefilter import Around, likely_reached
+from samecluster.recovery.certify.prefilter import SlabFilter, likely_reached
 
 __all__ = ["Closure"]
 
@@ -62,7 +62,7 @@ class Closure:
             self.order = first_rows(len(X), len(X), seed).astype(np.int32)
         self._sizes = [s for s in level_sizes(survey.n, X.shape[1]) if s < len(X)] + [len(X)]
         self.labels = np.full(len(X), -1, np.int16)
-        self.clusters: list[Members] = []
+        self.clusters: list[MemberColumns] = []
         self.alive: list[int] = []
         self.closed_at: dict[int, tuple[int, int]] = {}
         self.kernel = kernel
@@ -92,7 +92,7 @@ class Closure:
         if cluster == len(self.clusters):
             first = self.X[point]
             box = np.maximum(self.box_high - first, first - self.box_low)
-            self.clusters.append(Members(self.X, self.tau, point, box))
+            self.clusters.append(MemberColumns(self.X, self.tau, point, box))
             self.alive.append(cluster)
         else:
             self.clusters[cluster].ask(point)
@@ -161,7 +161,7 @@ class Closure:
     def _close_one(self, c: int, points: Array) -> None:
         """Passes over the open points, those deepest in the reach first, until one adds nothing."""
         cluster = self.clusters[c]
-        around = Around(self.X, points, cluster, self.bound)
+        around = SlabFilter(self.X, points, cluster, self.bound)
         while True:
             todo = self._candidates(cluster, around)
             before = cluster.added
@@ -220,7 +220,7 @@ class Closure:
             if len(points):
                 points = self._ruled_out(cluster, points, known)
 
-    def _ruled_out(self, cluster: Members, points: Array, known: int) -> Array:
+    def _ruled_out(self, cluster: MemberColumns, points: Array, known: int) -> Array:
         """The points that no witness found since ``known`` rules out; the others keep theirs."""
         held = np.flatnonzero(cluster.value[known:] > self.bound) + known
         if not len(held):
@@ -238,7 +238,7 @@ class Closure:
         cluster.keep(points[over], cluster.pi[at[over]], value[over])
         return points[~over]
 
-    def _candidates(self, cluster: Members, around: Around) -> Array:
+    def _candidates(self, cluster: MemberColumns, around: SlabFilter) -> Array:
         """Open points that no slab and no kept witness rules out, deepest first."""
         freed = cluster.broken(self.bound)
         freed = freed[np.sort(np.unique(freed, return_index=True)[1])]
@@ -285,7 +285,12 @@ class Closure:
         return len(which) / len(points)
 
     def _decide(
-        self, c: int, points: Array, lifted: Array, solved: linear_programs.Solved, unsure: Array
+        self,
+        c: int,
+        points: Array,
+        lifted: Array,
+        solved: linear_programs.ProgramSolutions,
+        unsure: Array,
     ) -> Array:
         """Double precision where single could not decide, and rationals where that cannot."""
         cluster = self.clusters[c]
@@ -321,7 +326,7 @@ class Closure:
         c: int,
         points: Array,
         single: Array,
-        solved: linear_programs.Solved,
+        solved: linear_programs.ProgramSolutions,
         which: Array,
         learn: bool,
     ) -> None:
@@ -338,7 +343,12 @@ class Closure:
                 cluster.prune()
 
     def _reject(
-        self, c: int, points: Array, single: Array, solved: linear_programs.Solved, accepted: Array
+        self,
+        c: int,
+        points: Array,
+        single: Array,
+        solved: linear_programs.ProgramSolutions,
+        accepted: Array,
     ) -> None:
         """Keep the witnesses. The value is clamped above the bound, or a point at the bound would
         be tested for ever: only a column that really breaks the witness frees it."""
@@ -461,7 +471,7 @@ class Closure:
 
 def _solve_from(
     basis: Array, targets: Array, columns: Array, bound: float, stop: float
-) -> linear_programs.Solved:
+) -> linear_programs.ProgramSolutions:
     """Programs in double precision that all begin at one basis."""
     inverse = np.linalg.inv(columns[basis].T)
     start = np.zeros(len(targets), dtype=np.int64)

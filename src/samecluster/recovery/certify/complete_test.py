@@ -21,10 +21,10 @@ from samecluster.geometry.semidefinite.certificates import (
     shown_outside,
     widened,
 )
-from samecluster.geometry.semidefinite.solver import Decision, Verdict, decide
+from samecluster.geometry.semidefinite.solver import Decision, Feasibility, decide
 from samecluster.recovery.certify.knowledge import Knowledge
 
-__all__ = ["Possible", "Trial", "lifted", "weighted"]
+__all__ = ["CompleteTest", "EllipsoidPool", "lifted", "weighted"]
 
 _MOST_MEMBERS = 10_000
 _ROUNDS = 25
@@ -36,7 +36,7 @@ _ROOM = 1 + 1e-9
 _FARTHEST = 1e6
 
 
-class Possible:
+class EllipsoidPool:
     """Possible ellipsoids of one cluster.
 
     ``factors`` (p, D, D) are A with |A(x, 1)| ≤ 1 on members, up to the scale ``largest`` (p,);
@@ -57,7 +57,9 @@ class Possible:
         columns = np.flatnonzero(self.known.closure.labels == self.cluster)
         if len(columns) > _MOST_MEMBERS:
             columns = self.known.closure.clusters[self.cluster].members
-        self.trial = Trial(columns, self._rows(columns), front, self._rows(front), self.limit)
+        self.trial = CompleteTest(
+            columns, self._rows(columns), front, self._rows(front), self.limit
+        )
         self.largest = self.lengths(self.trial.inner).max(axis=0, initial=0.0)
         self.least = self.lengths(self.trial.outer).min(axis=0, initial=np.inf)
         self.keep(self.least > self.limit * self.largest * _ROOM)
@@ -109,7 +111,7 @@ class Possible:
         )
         if found is None:
             return np.zeros(0, dtype=np.int64)
-        if found.verdict is Verdict.INFEASIBLE:
+        if found.verdict is Feasibility.INFEASIBLE:
             self._remember(found, members, others, 1e-4)
             return self._conclude(found, members, others, item, inside, region)
         self._remember(found, members, others, 1e-2)
@@ -186,7 +188,7 @@ class Possible:
         return lifted(self.known.closure.X[items])
 
 
-class Trial:
+class CompleteTest:
     """The complete test on all members and non-members, with few of them at a time.
 
     The program is solved for working sets; what the ellipsoid that it finds gets wrong is added,
@@ -223,8 +225,8 @@ class Trial:
             if not len(N):
                 return None
             found = decide(P, N, self.limit, polish=_POLISH, compiled=compiled)
-            if found.verdict is not Verdict.FEASIBLE:
-                return found if found.verdict is Verdict.INFEASIBLE else None
+            if found.verdict is not Feasibility.FEASIBLE:
+                return found if found.verdict is Feasibility.INFEASIBLE else None
             inner, outer = _squares(self.inner, found.factor), _squares(self.outer, found.factor)
             # A is scaled so that the rows given have the margin; the supposed one is among them.
             largest = max(1.0, float(inner.max()))

@@ -18,11 +18,11 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.geometry.reach.kernel import compiled_decisions
 from samecluster.geometry.reach.members import spread_basis
 from samecluster.geometry.semidefinite.certificates import exact_certificate
-from samecluster.geometry.semidefinite.solver import Verdict, round_coordinates
-from samecluster.recovery.certify.complete_test import Possible, Trial, lifted, weighted
+from samecluster.geometry.semidefinite.solver import Feasibility, round_coordinates
+from samecluster.recovery.certify.complete_test import CompleteTest, EllipsoidPool, lifted, weighted
 from samecluster.recovery.certify.knowledge import Knowledge
 
-__all__ = ["Thinking"]
+__all__ = ["Deduction"]
 
 _SWEPT = 1200
 _SWEPT_AGAINST = 1500
@@ -39,7 +39,7 @@ _LONGEST_PAUSE = 7
 _SPANS = 1e-7
 
 
-class Thinking:
+class Deduction:
     """Conclusions from all that is known.
 
     ``guess`` gives the likely cluster of items. ``compiled`` tests are used where they are wanted
@@ -59,7 +59,7 @@ class Thinking:
         self.tireless, self._may_compile = tireless, compiled
         self._pause = self._rest = 0
         self.rng = np.random.default_rng(seed)
-        self.possible: dict[int, Possible] = {}
+        self.possible: dict[int, EllipsoidPool] = {}
 
     @cached_property
     def compiled(self) -> Any:
@@ -127,9 +127,9 @@ class Thinking:
         far = np.argsort(-np.sum(image**2, axis=1), kind="stable")[: inner.shape[1]]
         columns = members[np.union1d(spread_basis(image), far)].tolist()
         non_members = others[:_NEAREST].tolist()
-        trial = Trial(members, inner, others, outer, 1.0 + self.known.log.margin)
+        trial = CompleteTest(members, inner, others, outer, 1.0 + self.known.log.margin)
         found = trial.run(columns, non_members, self.compiled)
-        if found is None or found.verdict is not Verdict.INFEASIBLE:
+        if found is None or found.verdict is not Feasibility.INFEASIBLE:
             return False
         certificate = exact_certificate(found.lam, found.mu, *trial.rows, self.known.log.margin)
         if certificate is None:
@@ -208,13 +208,13 @@ class Thinking:
                     found.append(c)
         return found
 
-    def _ready(self) -> dict[int, Possible]:
+    def _ready(self) -> dict[int, EllipsoidPool]:
         """The ellipsoids of the clusters that can be tested, true to what is known now."""
         ready = {}
         for c in self._spanned():
             others = self.known.outsiders(c)
             if len(others):
-                possible = self.possible.setdefault(c, Possible(self.known, c, self.compiled))
+                possible = self.possible.setdefault(c, EllipsoidPool(self.known, c, self.compiled))
                 possible.refresh(self._front(c, others))
                 ready[c] = possible
         return ready

@@ -20,12 +20,12 @@ from samecluster.geometry.reach.kernel import Kernel, compiled_programs
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
-from samecluster.recovery.answer_groups import Groups
-from samecluster.recovery.certify.deduction import Thinking
+from samecluster.recovery.answer_groups import AnswerGroups
+from samecluster.recovery.certify.deduction import Deduction
 from samecluster.recovery.certify.guide.guide import UNBORN, Guide
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.certify.levels import LARGEST_LEVEL
-from samecluster.recovery.placement import MAX_COMPARATORS, Placing
+from samecluster.recovery.placement import MAX_COMPARATORS, Placement
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result.result import How, Recovery
 
@@ -84,12 +84,12 @@ class Certify:
         return "certify"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
-        asking = Asking(self, problem, labelling)
+        asking = CertifyRun(self, problem, labelling)
         yield from asking.play()
         return asking.result()
 
 
-class Asking:
+class CertifyRun:
     """One run of certify.
 
     With a guessed margin it stops where questions prove little, and takes a point that differs
@@ -128,8 +128,8 @@ class Asking:
         if settings.effort != "fast":
             compiled = settings.kernel != "numpy"
             tireless = settings.effort == "thorough"
-            self.thinking = Thinking(self.known, self._guess, compiled, tireless, seed)
-        self.placing = _PlacingByProof(problem.n_clusters, self.known, self._plausible)
+            self.thinking = Deduction(self.known, self._guess, compiled, tireless, seed)
+        self.placing = ProofPlacement(problem.n_clusters, self.known, self._plausible)
         self.current: int | None = None
         # What stayed unsure: points without label, and pairs of names that may be one cluster.
         self.aside: set[int] = set(problem.exceptions)
@@ -189,7 +189,7 @@ class Asking:
 
         Pairs that nothing else was compared with found no cluster: they are looked at in the end.
         """
-        self.loose = Groups(self.answers).loose_pairs()
+        self.loose = AnswerGroups(self.answers).loose_pairs()
         for answer in self.answers:
             if answer.question not in self.loose:
                 self._recall(answer)
@@ -519,7 +519,7 @@ class Asking:
         return [name for name in order if name not in strays[1:]]
 
 
-class _PlacingByProof(Placing):
+class ProofPlacement(Placement):
     """Placing that tries the likeliest cluster first, shows the nearest asked member, excludes
     what can be excluded for nothing, and writes all of it into the log."""
 

@@ -10,34 +10,34 @@ import numpy as np
 
 from samecluster._typing import Array
 from samecluster.geometry.reach.kernel import CHUNK
-from samecluster.geometry.reach.members import Members
+from samecluster.geometry.reach.members import MemberColumns
 
-__all__ = ["Around", "likely_reached"]
+__all__ = ["SlabFilter", "likely_reached"]
 
 _ROWS = 2048
 _TRIED = 3
 
 
-class Around:
+class SlabFilter:
     """Open points around a cluster, each with a slab that last ruled it out.
 
     Slabs only widen while members join, so most points stay ruled out by the same one.
     """
 
-    def __init__(self, X: Array, points: Array, cluster: Members, bound: float) -> None:
+    def __init__(self, X: Array, points: Array, cluster: MemberColumns, bound: float) -> None:
         self.X, self.points, self.bound = X, points, bound
         self.own = np.full(len(points), -1, np.int32)
         self.whitening = None
         self._lift(cluster)
 
-    def _lift(self, cluster: Members) -> None:
+    def _lift(self, cluster: MemberColumns) -> None:
         self.whitening = cluster.T
         self.lifted = np.empty((len(self.points), cluster.D), np.float32)
         for begin in range(0, len(self.points), CHUNK):
             part = self.points[begin : begin + CHUNK]
             self.lifted[begin : begin + CHUNK] = cluster.lift(self.X[part])
 
-    def inside(self, cluster: Members, ruled: Array) -> Array:
+    def inside(self, cluster: MemberColumns, ruled: Array) -> Array:
         """Points that are not ``ruled`` (n,) and that no slab rules out, deepest first."""
         if self.whitening is not cluster.T:
             self._lift(cluster)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from samecluster.questions.run import Plan
-from samecluster.recovery.placement import Placing
+from samecluster.recovery.placement import Placement
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result.result import How, Recovery
 
@@ -23,7 +23,7 @@ class AskEverything:
         return "everything"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
-        placing = Placing(problem.n_clusters)
+        placing = Placement(problem.n_clusters)
         found = np.array((yield from placing.place(range(len(problem.X)))))
         items = np.flatnonzero(found >= 0)
         labelling.mark(items, found[items], How.ASKED)

@@ -31,7 +31,7 @@ from samecluster.geometry.tessellation import Tessellation, group_cells, slack
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
-from samecluster.recovery.placement import MAX_COMPARATORS, Placing
+from samecluster.recovery.placement import MAX_COMPARATORS, Placement
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result.result import How, Recovery
 
@@ -103,10 +103,10 @@ class Recur:
         return self.capped and self.expansion != "paper"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
-        return _Rounds(self, problem, labelling).play()
+        return RecurRun(self, problem, labelling).play()
 
 
-class _Rounds:
+class RecurRun:
     """One run of RECUR: what its rounds share."""
 
     def __init__(self, settings: Recur, problem: Problem, labelling: Labelling) -> None:
@@ -115,7 +115,7 @@ class _Rounds:
         self.labelling = labelling
         self.points = unit_scaled(problem.X)
         self.n_clusters = problem.known_n_clusters(settings.name)
-        self.placing = Placing(self.n_clusters)
+        self.placing = Placement(self.n_clusters)
         self.known_how = How.PROVEN if settings.guaranteed else How.INFERRED
         # Points that stayed unsure: asking again would not help, so they are left alone.
         self.aside: set[int] = set()

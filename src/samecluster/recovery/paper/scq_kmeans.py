@@ -21,7 +21,7 @@ from samecluster.geometry import tolerance
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
-from samecluster.recovery.placement import Placing
+from samecluster.recovery.placement import Placement
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result.result import How, Recovery
 
@@ -48,7 +48,7 @@ class ScqKMeans:
         size = 10 * k if self.sample_size is None else self.sample_size
         if size < 1:
             raise InvalidInputError(f"sample_size must be at least 1, got {size}")
-        placing = Placing(k)
+        placing = Placement(k)
         for _ in range(k):
             left = labelling.unlabelled()
             if not len(left):

@@ -8,7 +8,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 
-__all__ = ["CLOUD_SHARPNESS", "SHARPNESS", "Confidence"]
+__all__ = ["CLOUD_SHARPNESS", "SHARPNESS", "Calibration"]
 
 SHARPNESS = 8.0
 """The usual sharpness for scores from 0 to 1."""
@@ -21,7 +21,7 @@ _LAPSES = 0.1
 
 
 @dataclass(frozen=True)
-class Confidence:
+class Calibration:
     """p = (1 − ``lapse``) softmax(``sharpness`` · scores) + ``lapse`` / (k + 1).
 
     The lapse is for points that are not where their group is; its last share is for groups that
@@ -34,7 +34,7 @@ class Confidence:
     @classmethod
     def fitted(
         cls, scores: FloatArray, truth: IntArray, usual: float, lapses: float = _LAPSES
-    ) -> Confidence:
+    ) -> Calibration:
         """The sharpness that makes the true groups (m,) of scored points (m, k) most likely.
 
         It stays near the ``usual`` one as long as there is little evidence. Scores must come from

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Confidence
+from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.similarity import nearest, whitened
 
@@ -81,10 +81,10 @@ def extended(
     nearby = _Votes(spaces[better][rest], spaces[better][core])
     clouds = Clouds(points[core], labels, k)
     if _error(clouds.scores(), labels) + _NEIGHBOURS_FIRST < _error(votes[better], labels):
-        trust = Confidence.fitted(clouds.scores(), labels, CLOUD_SHARPNESS)
+        trust = Calibration.fitted(clouds.scores(), labels, CLOUD_SHARPNESS)
         agreeing = trust.probabilities(clouds.scores_of(points[rest]))
     else:
-        trust = Confidence.fitted(votes[better], labels, SHARPNESS)
+        trust = Calibration.fitted(votes[better], labels, SHARPNESS)
         agreeing = trust.probabilities(nearby.of(targets))
     found = np.zeros((n, k))
     found[core] = chances

@@ -10,15 +10,15 @@ from __future__ import annotations
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
-from samecluster.recovery.answer_groups import Groups
-from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, Confidence
+from samecluster.recovery.answer_groups import AnswerGroups
+from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
-from samecluster.recovery.predict.plan import Teaching
+from samecluster.recovery.predict.plan import PredictRun
 from samecluster.recovery.predict.similarity import features
 from samecluster.recovery.problem import Labelling, Problem
 from samecluster.recovery.result.result import How
 
-__all__ = ["follow_clouds", "keep_together", "mostly_known", "predict_rest"]
+__all__ = ["follow_clouds", "keep_together", "mostly_known", "predict_unlabelled"]
 
 _FITTED = 20_000
 _MOSTLY = 0.5
@@ -26,18 +26,18 @@ _MOST_STRAYS = 0.02
 _SHAPED = 4  # members a direction, from which on a cluster's edge is known
 
 
-def predict_rest(problem: Problem, labelling: Labelling) -> None:
+def predict_unlabelled(problem: Problem, labelling: Labelling) -> None:
     """Predict every label that is open, without a question."""
     if not (labelling.how <= How.PREDICTED).any():
         return
     if not mostly_known(labelling) or follow_clouds(problem, labelling) == 1.0:
-        Teaching(problem, labelling, expected_error=1.0).write_all()
+        PredictRun(problem, labelling, expected_error=1.0).write_all()
 
 
 def keep_together(labelling: Labelling) -> None:
     """Give pairs that an answer joins, and nothing else was asked about, one label."""
     certain = labelling.probability
-    for question in Groups(labelling.answers).loose_pairs():
+    for question in AnswerGroups(labelling.answers).loose_pairs():
         first, second = question.pair
         if labelling.labels[first] == labelling.labels[second]:
             continue
@@ -69,7 +69,7 @@ def follow_clouds(problem: Problem, labelling: Labelling) -> float:
     points = features(problem.X, some)
     names, groups = np.unique(labelling.labels[some], return_inverse=True)
     clouds = Clouds(points[some], groups, len(names))
-    trust = Confidence.fitted(clouds.scores(), groups, CLOUD_SHARPNESS)
+    trust = Calibration.fitted(clouds.scores(), groups, CLOUD_SHARPNESS)
     chances = trust.probabilities(clouds.scores_of(points[open_]))
     best = chances.argmax(axis=1)
     margin = problem.margin if problem.margin is not None else 0.0

@@ -15,13 +15,13 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.recovery.predict.similarity import Similarity
 
-__all__ = ["NOISE", "Regression", "left_out"]
+__all__ = ["NOISE", "GaussianProcess", "left_out"]
 
 NOISE = 0.01
 """Variance of a target about what the similarities can explain."""
 
 
-class Regression:
+class GaussianProcess:
     """Posterior of n points for k groups.
 
     Attributes
@@ -45,7 +45,7 @@ class Regression:
     @classmethod
     def fitted(
         cls, similarity: Similarity, n: int, asked: Sequence[int], targets: FloatArray
-    ) -> Regression:
+    ) -> GaussianProcess:
         """All answers at once; the same as learning them one by one."""
         from scipy.linalg import solve_triangular  # slow to load, and no first question needs it
 

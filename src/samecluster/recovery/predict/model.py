@@ -16,10 +16,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
-from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Confidence
+from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
-from samecluster.recovery.predict.gaussian_process import Regression, left_out
+from samecluster.recovery.predict.gaussian_process import GaussianProcess, left_out
 from samecluster.recovery.predict.similarity import Similarity, features, graph_similarity, whitened
 
 __all__ = ["Prediction", "Predictor"]
@@ -76,7 +76,7 @@ class Predictor:
         self.known: dict[int, int] = {}
         self._names: list[int] = []
         self._outside: dict[int, set[int]] = {}
-        self._model = Regression(Similarity("graph", self._plain, None), len(self.core))
+        self._model = GaussianProcess(Similarity("graph", self._plain, None), len(self.core))
         self._by_clouds = False
         # Worked out when wanted, and good until something is told.
         self._cloud_table: FloatArray | None = None
@@ -205,7 +205,7 @@ class Predictor:
         fair = np.array([at not in self._misfits for at in self._model.asked], dtype=np.bool_)
         # Nobody can foretell the first member of a group.
         fair[np.unique(truth, return_index=True)[1]] = False
-        return Confidence.fitted(untold[fair], truth[fair], usual).probabilities(scores)
+        return Calibration.fitted(untold[fair], truth[fair], usual).probabilities(scores)
 
     def _labels(self) -> IntArray:
         """(m,) the likeliest group of each point of the core by the regression, as column."""
@@ -251,7 +251,7 @@ class Predictor:
     def _most_telling(self, candidates: IntArray, open_: BoolArray) -> int:
         two = np.partition(self._model.mean[candidates], -2, axis=1)[:, -2:]
         close = candidates[np.argsort(two[:, 1] - two[:, 0], kind="stable")[:_CANDIDATES]]
-        chances = Confidence(_STEERING_SHARPNESS, 0.0).probabilities(self._model.mean)
+        chances = Calibration(_STEERING_SHARPNESS, 0.0).probabilities(self._model.mean)
         doubt = np.where(open_, 1.0 - chances.max(axis=1), 0.0)
         return int(close[self._model.gain(close, doubt).argmax()])
 
@@ -259,7 +259,7 @@ class Predictor:
         scores = self._cloud_scores()
         if self._cloud_error(scores) > self._error(self._model.similarity) + _WORTH_HEARING:
             return None
-        chances = Confidence(1.0, 0.0).probabilities(scores[candidates])
+        chances = Calibration(1.0, 0.0).probabilities(scores[candidates])
         own = chances[np.arange(len(candidates)), self._labels()[candidates]]
         return int(candidates[own.argmin()]) if own.min() < _BEYOND_DOUBT else None
 
@@ -280,7 +280,7 @@ class Predictor:
         ]
         best = min(offered, key=self._handicapped_error)
         self._by_clouds = self._cloud_error(self._cloud_scores()) + _CLOUDS < self._error(best)
-        self._model = Regression.fitted(
+        self._model = GaussianProcess.fitted(
             best, len(self.core), self._model.asked, self._model.targets
         )
         self._forget()

@@ -16,14 +16,14 @@ from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
-from samecluster.recovery.answer_groups import Groups
+from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.certify.guide.hints import one_of_each_hint
-from samecluster.recovery.placement import MAX_COMPARATORS, Placing
+from samecluster.recovery.placement import MAX_COMPARATORS, Placement
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.problem import BudgetSpent, Labelling, Problem
 from samecluster.recovery.result.result import How, Recovery
 
-__all__ = ["Predict", "Teaching"]
+__all__ = ["Predict", "PredictRun"]
 
 _COMPARED_ANYWAY = 2
 _IMPLAUSIBLE = 0.05
@@ -57,13 +57,13 @@ class Predict:
         return "predict"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
-        teaching = Teaching(problem, labelling, self.expected_error, self.batch)
+        teaching = PredictRun(problem, labelling, self.expected_error, self.batch)
         with suppress(BudgetSpent):
             yield from teaching.play()
         return teaching.result()
 
 
-class Teaching:
+class PredictRun:
     """One run of predict. Labels that are proven or inferred already are left as they are."""
 
     def __init__(
@@ -74,7 +74,7 @@ class Teaching:
         asked = {item for answer in problem.answers for item in answer.question.pair}
         first = [] if problem.hints is None else one_of_each_hint(problem.X, problem.hints)
         self.model = Predictor(problem.X, problem.rng, include=sorted(asked.union(first)))
-        self.placing = _PlacingByModel(problem.n_clusters, self.model)
+        self.placing = ModelPlacement(problem.n_clusters, self.model)
         self.exceptions = problem.exceptions
         self.aside: set[int] = set(problem.exceptions)
         self._begin_with(problem.counted_answers)
@@ -82,9 +82,9 @@ class Teaching:
 
     def _begin_with(self, answers: Sequence[Answer]) -> None:
         """Take in answers that were given before: groups first, then what is different."""
-        loose = Groups(answers).separate_pairs()
+        loose = AnswerGroups(answers).separate_pairs()
         spoken = [answer for answer in answers if answer.question not in loose]
-        groups = Groups(spoken).members()
+        groups = AnswerGroups(spoken).members()
         for first, *others in (group for group in groups if len(group) > 1):
             self.placing.found(first)
             for item in others:
@@ -185,7 +185,7 @@ class Teaching:
             self._write()
 
 
-class _PlacingByModel(Placing):
+class ModelPlacement(Placement):
     """Placing that tries the likeliest group first and shows the most similar asked member.
 
     After two "different" and with nothing plausible left, a point founds a group of its own, and

@@ -24,7 +24,7 @@ from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.state import OWN_PARAMETERS, State
-from samecluster.sessions.state.votes import Fact
+from samecluster.sessions.state.votes import SettledPair
 
 __all__ = ["Engine", "weaker_margin"]
 
@@ -52,11 +52,11 @@ class Engine:
         self._X, self._items, self._hints = X, items, hints
         self._passed_over = {items.row_of[key] for key in passing_over}
         self._epoch = -1
-        self._told: list[Fact] = []
+        self._told: list[SettledPair] = []
         self._parameters: dict[str, Any] = {}
         self._run: RecoveryRun | None = None
         self._seed = self._attempts = 0
-        self._given: list[Fact] = []
+        self._given: list[SettledPair] = []
         self._silent: set[int] = set()
         self._unheard: list[Answer] = []
         self.refuted: SameClusterError | None = None
@@ -102,7 +102,7 @@ class Engine:
         self._start()
         self._epoch = state.epoch
 
-    def _tell(self, fact: Fact, is_ahead: bool) -> None:
+    def _tell(self, fact: SettledPair, is_ahead: bool) -> None:
         self._told.append(fact)
         answer = Answer(self.question(fact.items), fact.verdict)
         try:
@@ -173,7 +173,7 @@ class Engine:
     def _is_silent(self, question: Question) -> bool:
         return question.item in self._passed_over or not self._silent.isdisjoint(question.pair)
 
-    def _fitting(self, facts: Iterable[Fact]) -> list[Answer]:
+    def _fitting(self, facts: Iterable[SettledPair]) -> list[Answer]:
         """The facts that do not contradict earlier ones."""
         ledger = Ledger()
         for fact in facts:

@@ -12,10 +12,10 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.state import State
 
-__all__ = ["Ahead"]
+__all__ = ["LookAhead"]
 
 
-class Ahead:
+class LookAhead:
     """The second run, begun anew when there is news."""
 
     def __init__(self, X: FloatArray, hints: IntArray | None) -> None:

@@ -18,11 +18,11 @@ from samecluster._typing import IntArray
 from samecluster.recovery.result.result import How, Recovery
 from samecluster.sessions.state.items import Items
 
-__all__ = ["Numbered", "numbered"]
+__all__ = ["NumberedRecovery", "numbered"]
 
 
 @dataclass(frozen=True)
-class Numbered:
+class NumberedRecovery:
     """A recovery with public numbers, the anchor of each, and the numbers to be kept."""
 
     recovery: Recovery
@@ -36,7 +36,7 @@ def numbered(
     births: Mapping[str, int],
     numbers: Mapping[str, int],
     differ: Callable[[str, str], bool],
-) -> Numbered:
+) -> NumberedRecovery:
     """The recovery with its clusters renumbered.
 
     ``births`` is the order in which items turned up in answers, ``numbers`` what was given before,
@@ -60,7 +60,7 @@ def numbered(
     table = np.full(int(labels.max(initial=-1)) + 2, -1, dtype=np.int64)
     for label, number in number_of.items():
         table[label] = number
-    return Numbered(replace(recovery, labels=table[labels]), anchors, new)
+    return NumberedRecovery(replace(recovery, labels=table[labels]), anchors, new)
 
 
 def _claimed(

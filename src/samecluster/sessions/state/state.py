@@ -15,8 +15,8 @@ from typing import Any
 from samecluster.errors import SchemaError
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.state.items import Items
-from samecluster.sessions.state.vote_book import Record
-from samecluster.sessions.state.votes import Fact, Pair, Said, pair_of, settled
+from samecluster.sessions.state.vote_book import VoteBook
+from samecluster.sessions.state.votes import Pair, SettledPair, Vote, pair_of, settled
 from samecluster.sessions.storage.events import Event
 
 __all__ = ["OWN_PARAMETERS", "State"]
@@ -25,7 +25,7 @@ OWN_PARAMETERS = ("opinions",)
 """The parameters that are the session's business and not the run's."""
 
 
-class State(Record):
+class State(VoteBook):
     """What events add up to.
 
     Attributes
@@ -52,12 +52,12 @@ class State(Record):
         self.epoch = 0
         self.n_asked_before = 0
         self.finished = False
-        self.facts: dict[Pair, Fact] = {}
-        self.given: list[Fact] = []
-        self.told: list[Fact] = []
+        self.facts: dict[Pair, SettledPair] = {}
+        self.given: list[SettledPair] = []
+        self.told: list[SettledPair] = []
         self.ahead: set[Pair] = set()
         # Told facts that were taken back, the last one first to be told again.
-        self.untold: list[Fact] = []
+        self.untold: list[SettledPair] = []
         self.beside: set[Pair] = set()
         self.numbers: dict[str, int] = {}
         self.names: dict[int, str] = {}
@@ -143,7 +143,7 @@ class State(Record):
 
     def _apply_imported(self, event: Event) -> None:
         said = [
-            Said(event.sequence, (a, b), Verdict(verdict), event.who, event.body["source"])
+            Vote(event.sequence, (a, b), Verdict(verdict), event.who, event.body["source"])
             for a, b, verdict in event.body["answers"]
         ]
         self._said[event.sequence] = said
@@ -180,7 +180,7 @@ class State(Record):
 
     def _hear(self, event: Event, verdict: Verdict, note: str | None = None) -> None:
         one, two = event.body["items"]
-        said = Said(event.sequence, (one, two), verdict, event.who, None, note)
+        said = Vote(event.sequence, (one, two), verdict, event.who, None, note)
         self._said[event.sequence] = [said]
         self._remember(said)
         self._latest.setdefault(event.who, []).append(event.sequence)
@@ -215,7 +215,7 @@ class State(Record):
         else:
             self._begin_epoch()
 
-    def _take_new(self, fact: Fact, role: str) -> None:
+    def _take_new(self, fact: SettledPair, role: str) -> None:
         if role == "beside":
             self.beside.add(fact.pair)
         elif role == "ahead":

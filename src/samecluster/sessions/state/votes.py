@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from samecluster.questions.pair import Verdict
 
-__all__ = ["Fact", "Pair", "Said", "Voter", "pair_of", "settled", "tied"]
+__all__ = ["Pair", "SettledPair", "Vote", "Voter", "pair_of", "settled", "tied"]
 
 Pair: TypeAlias = tuple[str, str]
 """Two keys, the smaller first."""
@@ -23,7 +23,7 @@ def pair_of(items: Iterable[str]) -> Pair:
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Vote:
     """One verdict of one person, or of one import, on a pair.
 
     ``items`` are in the order in which they were shown, ``source`` is where an import came from,
@@ -52,7 +52,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Fact:
+class SettledPair:
     """What the run is told about a pair."""
 
     items: tuple[str, str]
@@ -63,22 +63,22 @@ class Fact:
         return pair_of(self.items)
 
 
-def settled(votes: Iterable[Said]) -> Fact | None:
+def settled(votes: Iterable[Vote]) -> SettledPair | None:
     """The majority of those who are sure; a tie, and nobody being sure, is "unsure"."""
     votes = list(votes)
     if not votes:
         return None
     same, different = _count(votes)
     verdict = Verdict.UNSURE if same == different else Verdict.of(same > different)
-    return Fact(votes[0].items, verdict)
+    return SettledPair(votes[0].items, verdict)
 
 
-def tied(votes: Iterable[Said]) -> bool:
+def tied(votes: Iterable[Vote]) -> bool:
     """Whether as many said "same" as "different"."""
     same, different = _count(votes)
     return same == different > 0
 
 
-def _count(votes: Iterable[Said]) -> tuple[int, int]:
+def _count(votes: Iterable[Vote]) -> tuple[int, int]:
     verdicts = [vote.verdict for vote in votes]
     return verdicts.count(Verdict.SAME), verdicts.count(Verdict.DIFFERENT)

@@ -17,14 +17,22 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.table import Table
 
-__all__ = ["Block", "CategoryBlock", "GivenBlock", "NumberBlock", "key_of", "packed", "unpacked"]
+__all__ = [
+    "CategoryEncoder",
+    "Encoder",
+    "GivenEncoder",
+    "NumberEncoder",
+    "key_of",
+    "packed",
+    "unpacked",
+]
 
 
 _NUMBERS_AT_ONCE = 2**18  # a part of the matrix that stays in the processor's cache
 _SAFE_EXPONENT = 300  # squares of numbers within 2^±300 neither overflow nor vanish
 
 
-class Block(Protocol):
+class Encoder(Protocol):
     """Some columns of the feature matrix."""
 
     kind: ClassVar[str]
@@ -44,7 +52,7 @@ def key_of(text: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberBlock:
+class NumberEncoder:
     """Columns of numbers: (x · 2^-exponent - mean) / scale."""
 
     columns: tuple[str, ...]
@@ -56,7 +64,7 @@ class NumberBlock:
     @classmethod
     def fit(
         cls, table: Table, rows: IntArray, columns: tuple[str, ...], scale: bool
-    ) -> NumberBlock:
+    ) -> NumberEncoder:
         """Mean and deviation of each column; without ``scale`` numbers stay as they are."""
         d = len(columns)
         exponent, mean, deviation = np.zeros(d), np.zeros(d), np.ones(d)
@@ -97,13 +105,13 @@ class NumberBlock:
         }
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> NumberBlock:
+    def from_json(cls, stored: dict[str, Any]) -> NumberEncoder:
         arrays = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
         return cls(tuple(stored["columns"]), *arrays)
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryBlock:
+class CategoryEncoder:
     """A column of categories: a 0/1 column for each. A category seen later has zeros only."""
 
     column: str
@@ -111,7 +119,7 @@ class CategoryBlock:
     kind: ClassVar[str] = "categories"
 
     @classmethod
-    def fit(cls, table: Table, rows: IntArray, column: str) -> CategoryBlock:
+    def fit(cls, table: Table, rows: IntArray, column: str) -> CategoryEncoder:
         texts = table.column(column).texts
         found = {texts[row].strip() for row in rows.tolist()}
         return cls(column, tuple(sorted(key_of(text) for text in found)))
@@ -138,12 +146,12 @@ class CategoryBlock:
         return {"kind": self.kind, "column": self.column, "keys": list(self.keys)}
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> CategoryBlock:
+    def from_json(cls, stored: dict[str, Any]) -> CategoryEncoder:
         return cls(stored["column"], tuple(stored["keys"]))
 
 
 @dataclass(frozen=True, eq=False)
-class GivenBlock:
+class GivenEncoder:
     """A matrix that came with the table (vectors, pixels): (x - mean) / scale.
 
     Its columns are in one unit, so they share one scale.
@@ -155,7 +163,7 @@ class GivenBlock:
     kind: ClassVar[str] = "given"
 
     @classmethod
-    def fit(cls, table: Table, rows: IntArray, name: str, scale: bool) -> GivenBlock:
+    def fit(cls, table: Table, rows: IntArray, name: str, scale: bool) -> GivenEncoder:
         given = table.blocks[name][rows]
         if not scale:
             return cls(name, np.zeros(given.shape[1]), 1.0)
@@ -185,7 +193,7 @@ class GivenBlock:
         }
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> GivenBlock:
+    def from_json(cls, stored: dict[str, Any]) -> GivenEncoder:
         return cls(stored["name"], unpacked(stored["mean"]), float(unpacked(stored["scale"])[0]))
 
 

@@ -9,9 +9,9 @@ import numpy as np
 
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.features.options import Wanted
+from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.preparation import Preparation
-from samecluster.tables.features.select import Choice, ColumnUse, choose
+from samecluster.tables.features.select import ColumnSelection, ColumnUse, choose
 from samecluster.tables.item_keys import item_keys
 from samecluster.tables.table import Table
 
@@ -104,7 +104,7 @@ class Inspection:
         )
 
 
-def inspect_table(table: Table, wanted: Wanted | None = None) -> Inspection:
+def inspect_table(table: Table, wanted: FeatureOptions | None = None) -> Inspection:
     """Look at a table as it would be used.
 
     >>> from samecluster.tables import as_table
@@ -116,10 +116,10 @@ def inspect_table(table: Table, wanted: Wanted | None = None) -> Inspection:
     Few rows for so many features: proofs will hardly save a question, prediction will carry the \
 work. Expect up to 3 questions, and labels with probabilities.
     """
-    return inspect_choice(choose(table, wanted or Wanted()))
+    return inspect_choice(choose(table, wanted or FeatureOptions()))
 
 
-def inspect_choice(choice: Choice) -> Inspection:
+def inspect_choice(choice: ColumnSelection) -> Inspection:
     """As `inspect_table`, for columns that have been chosen."""
     table, wanted = choice.table, choice.wanted
     problems = (*choice.problems, *_bad_ids(table, wanted.id_column))

@@ -7,11 +7,11 @@ from functools import cached_property
 
 from samecluster.errors import InvalidInputError
 
-__all__ = ["Wanted"]
+__all__ = ["FeatureOptions"]
 
 
 @dataclass(frozen=True)
-class Wanted:
+class FeatureOptions:
     """What a user wants done with the columns.
 
     ``features`` names the columns of numbers; None takes all that look like measurements (or none

@@ -17,22 +17,27 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.features.components import Components
-from samecluster.tables.features.encoders import Block, CategoryBlock, GivenBlock, NumberBlock
-from samecluster.tables.features.options import Wanted
+from samecluster.tables.features.encoders import (
+    CategoryEncoder,
+    Encoder,
+    GivenEncoder,
+    NumberEncoder,
+)
+from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.select import (
-    Choice,
+    ColumnSelection,
     choose,
     missing_values,
     not_numbers,
     rows_with_missing,
 )
-from samecluster.tables.features.text import WordBlock
+from samecluster.tables.features.text import TextEncoder
 from samecluster.tables.table import Table
 
 __all__ = ["Preparation"]
 
 _VERSION = 1
-_KINDS: tuple[Any, ...] = (NumberBlock, CategoryBlock, GivenBlock, WordBlock)
+_KINDS: tuple[Any, ...] = (NumberEncoder, CategoryEncoder, GivenEncoder, TextEncoder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +46,7 @@ class Preparation:
 
     >>> from samecluster.tables import as_table
     >>> table = as_table({"x": [1.0, 2.0, 6.0], "kind": ["a", "b", "a"]})
-    >>> preparation = Preparation.fit(table, Wanted(categories=("kind",)))
+    >>> preparation = Preparation.fit(table, FeatureOptions(categories=("kind",)))
     >>> preparation.apply(table).shape
     (3, 3)
     >>> again = Preparation.from_json(preparation.to_json())
@@ -49,18 +54,18 @@ class Preparation:
     True
     """
 
-    blocks: tuple[Block, ...]
+    blocks: tuple[Encoder, ...]
     components: Components | None
     drop_missing: bool
 
     @classmethod
-    def fit(cls, table: Table, wanted: Wanted | None = None) -> Preparation:
+    def fit(cls, table: Table, wanted: FeatureOptions | None = None) -> Preparation:
         """Choose the columns, and learn scales, words and components from the table."""
-        wanted = wanted or Wanted()
+        wanted = wanted or FeatureOptions()
         return cls.of_choice(choose(table, wanted))
 
     @classmethod
-    def of_choice(cls, choice: Choice) -> Preparation:
+    def of_choice(cls, choice: ColumnSelection) -> Preparation:
         """As `fit`, for columns that have been chosen."""
         if choice.problems:
             first, *others = choice.problems
@@ -68,14 +73,14 @@ class Preparation:
             raise InvalidInputError(first + more)
         table, wanted = choice.table, choice.wanted
         rows = np.flatnonzero(~choice.missing)
-        blocks: list[Block] = []
+        blocks: list[Encoder] = []
         if choice.numbers:
-            blocks.append(NumberBlock.fit(table, rows, choice.numbers, wanted.scale))
-        blocks += [CategoryBlock.fit(table, rows, name) for name in wanted.categories]
+            blocks.append(NumberEncoder.fit(table, rows, choice.numbers, wanted.scale))
+        blocks += [CategoryEncoder.fit(table, rows, name) for name in wanted.categories]
         blocks += [
-            WordBlock.fit(table, rows, name, wanted.text_dimensions) for name in wanted.texts
+            TextEncoder.fit(table, rows, name, wanted.text_dimensions) for name in wanted.texts
         ]
-        blocks += [GivenBlock.fit(table, rows, name, wanted.scale) for name in table.blocks]
+        blocks += [GivenEncoder.fit(table, rows, name, wanted.scale) for name in table.blocks]
         unreduced = cls(tuple(blocks), None, wanted.drop_missing)
         if wanted.reduce is None:
             return unreduced
@@ -89,12 +94,12 @@ class Preparation:
 
     @property
     def number_columns(self) -> tuple[str, ...]:
-        return tuple(n for b in self.blocks if isinstance(b, NumberBlock) for n in b.columns)
+        return tuple(n for b in self.blocks if isinstance(b, NumberEncoder) for n in b.columns)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that features are made of."""
-        others = (b.column for b in self.blocks if isinstance(b, CategoryBlock | WordBlock))
+        others = (b.column for b in self.blocks if isinstance(b, CategoryEncoder | TextEncoder))
         return (*self.number_columns, *others)
 
     def kept(self, table: Table) -> IntArray:

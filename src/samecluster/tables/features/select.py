@@ -11,12 +11,19 @@ import numpy as np
 
 from samecluster._typing import BoolArray, IntArray
 from samecluster.tables.column import Column, Numbers
-from samecluster.tables.features.options import Wanted
+from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.messages import brief
 from samecluster.tables.reading.dialect import number_pattern
 from samecluster.tables.table import Table
 
-__all__ = ["Choice", "ColumnUse", "choose", "missing_values", "not_numbers", "rows_with_missing"]
+__all__ = [
+    "ColumnSelection",
+    "ColumnUse",
+    "choose",
+    "missing_values",
+    "not_numbers",
+    "rows_with_missing",
+]
 
 _ROWS_FOR_IDENTIFIER = 10  # fewer whole numbers may well differ by chance
 _IDENTIFIER_NAME = re.compile(r"(?:.*[\W_])?(?:id|idx|index|key|nr|no)|.*I[Dd]|column 1")
@@ -36,11 +43,11 @@ class ColumnUse:
 
 
 @dataclass(frozen=True, eq=False)
-class Choice:
+class ColumnSelection:
     """The columns of numbers to use, what becomes of every column, and what stands in the way."""
 
     table: Table
-    wanted: Wanted
+    wanted: FeatureOptions
     numbers: tuple[str, ...]
     uses: tuple[ColumnUse, ...]
     faults: tuple[str, ...]
@@ -70,7 +77,7 @@ class Choice:
         return tuple(found)
 
 
-def choose(table: Table, wanted: Wanted) -> Choice:
+def choose(table: Table, wanted: FeatureOptions) -> ColumnSelection:
     """Go through the columns of a table."""
     for name in (*(wanted.features or ()), *wanted.categories, *wanted.texts, *wanted.roles):
         table.column(name)
@@ -92,7 +99,7 @@ def choose(table: Table, wanted: Wanted) -> Choice:
     faults += [fault for name in numbers for fault in _infinite(table, table.column(name))]
     if not (numbers or wanted.categories or wanted.texts or table.blocks or faults):
         faults.append(_nothing_to_use(table, uses))
-    return Choice(table, wanted, tuple(numbers), tuple(uses), tuple(faults))
+    return ColumnSelection(table, wanted, tuple(numbers), tuple(uses), tuple(faults))
 
 
 def rows_with_missing(
@@ -142,7 +149,7 @@ def not_numbers(table: Table, column: Column, rows: IntArray) -> str:
     )
 
 
-def _use(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnUse, str | None]:
+def _use(table: Table, column: Column, wanted: FeatureOptions) -> tuple[ColumnUse, str | None]:
     name = column.name
     named = wanted.roles.get(name)
     if named is not None:
@@ -162,7 +169,7 @@ def _use(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnUse, str |
     return _by_its_looks(table, column, wanted)
 
 
-def _named(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnUse, str | None]:
+def _named(table: Table, column: Column, wanted: FeatureOptions) -> tuple[ColumnUse, str | None]:
     if column.name not in wanted.named:
         return ColumnUse(column.name, False, "not among the features named"), None
     numbers = column.numbers
@@ -176,7 +183,9 @@ def _named(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnUse, str
     return use, not_numbers(table, column, numbers.odd) if len(numbers.odd) else None
 
 
-def _by_its_looks(table: Table, column: Column, wanted: Wanted) -> tuple[ColumnUse, str | None]:
+def _by_its_looks(
+    table: Table, column: Column, wanted: FeatureOptions
+) -> tuple[ColumnUse, str | None]:
     numbers, name = column.numbers, column.name
     if bool(numbers.missing.all()):
         return ColumnUse(name, False, "empty"), None
@@ -204,7 +213,7 @@ def _is_slip(numbers: Numbers) -> bool:
     return odd <= right and (odd <= _FEW_SLIPS or odd <= _SLIPS_A_NUMBER * right)
 
 
-def _number(wanted: Wanted) -> str:
+def _number(wanted: FeatureOptions) -> str:
     return "number, standardised" if wanted.scale else "number"
 
 

@@ -15,7 +15,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.features.encoders import key_of, packed, unpacked
 from samecluster.tables.table import Table
 
-__all__ = ["WordBlock"]
+__all__ = ["TextEncoder"]
 
 _WORD = re.compile(r"\w\w+")
 _MOST_WORDS = 5_000  # the words that most texts have; rarer ones hardly tell groups apart
@@ -23,7 +23,7 @@ _SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
-class WordBlock:
+class TextEncoder:
     """Texts as weighted words projected onto a few directions.
 
     ``keys`` are the hashes of the words, ``weight`` (w,) how rare each is, ``axes`` (w, r) the
@@ -37,7 +37,7 @@ class WordBlock:
     kind: ClassVar[str] = "words"
 
     @classmethod
-    def fit(cls, table: Table, rows: IntArray, column: str, dimensions: int) -> WordBlock:
+    def fit(cls, table: Table, rows: IntArray, column: str, dimensions: int) -> TextEncoder:
         """Learn words and directions; there may be fewer directions than asked for."""
         from scipy.sparse import csr_array
         from sklearn.decomposition import TruncatedSVD
@@ -108,7 +108,7 @@ class WordBlock:
         }
 
     @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> WordBlock:
+    def from_json(cls, stored: dict[str, Any]) -> TextEncoder:
         weight, axes = unpacked(stored["weight"]), unpacked(stored["axes"])
         return cls(stored["column"], tuple(stored["keys"]), weight, axes)
 

@@ -16,7 +16,7 @@ from samecluster.tables.column import TextColumn
 from samecluster.tables.messages import brief
 from samecluster.tables.reading.dialect import (
     SEPARATORS,
-    Asked,
+    CsvOptions,
     Dialect,
     decoded,
     number_pattern,
@@ -30,7 +30,7 @@ _SAMPLE_ROWS = 100
 _CUT_ALONE = 3  # the first columns (ids, as a rule) are cut out without the rest
 
 
-def parse_delimited(data: bytes, source: str, asked: Asked) -> Table:
+def parse_delimited(data: bytes, source: str, asked: CsvOptions) -> Table:
     """The table in the bytes of a text file."""
     text, encoding, mark = decoded(data, source, asked.encoding)
     if not text.strip():
@@ -165,7 +165,7 @@ def _quoted(text: str, source: str, dialect: Dialect) -> Cut:
 
 
 def _better_separator(
-    header: list[str] | None, cells: _CutCells | _PlainCells, dialect: Dialect, asked: Asked
+    header: list[str] | None, cells: _CutCells | _PlainCells, dialect: Dialect, asked: CsvOptions
 ) -> str | None:
     """A separator that every line has equally often, though it was not the one asked for."""
     lines = [*(header or ()), *cells.column(0)[:_SAMPLE_ROWS]]

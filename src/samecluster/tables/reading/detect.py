@@ -8,7 +8,7 @@ from pathlib import Path
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables.reading.delimited import parse_delimited
-from samecluster.tables.reading.dialect import Asked
+from samecluster.tables.reading.dialect import CsvOptions
 from samecluster.tables.reading.json_lines import parse_json_lines
 from samecluster.tables.reading.npy import parse_npy, parse_npz
 from samecluster.tables.reading.parquet import parse_parquet
@@ -42,7 +42,7 @@ _ADVICE = {
 
 
 def read_table(
-    path: str | Path, asked: Asked | None = None, *, image_size: int | None = IMAGE_SIZE
+    path: str | Path, asked: CsvOptions | None = None, *, image_size: int | None = IMAGE_SIZE
 ) -> Table:
     """The table in a file, in a folder of images, or (path ``-``) in a CSV from standard input.
 
@@ -59,7 +59,7 @@ def read_table(
     >>> table.column("width").numbers.values.tolist()
     [3.14, 2.5]
     """
-    asked = asked or Asked()
+    asked = asked or CsvOptions()
     if str(path) == STDIN:
         return parse_delimited(sys.stdin.buffer.read(), "standard input", asked)
     file = Path(path)

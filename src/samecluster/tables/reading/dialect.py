@@ -18,7 +18,7 @@ from samecluster.errors import InvalidInputError
 __all__ = [
     "MISSING",
     "SEPARATORS",
-    "Asked",
+    "CsvOptions",
     "Dialect",
     "decoded",
     "number_pattern",
@@ -52,7 +52,7 @@ _SIGNATURES = {
 
 
 @dataclass(frozen=True)
-class Asked:
+class CsvOptions:
     """What a user says about a text table; None is found out from the text."""
 
     separator: str | None = None
@@ -134,7 +134,7 @@ def _undecodable(data: bytes, source: str, encoding: str, error: UnicodeDecodeEr
     # Every byte is a character of Latin-1, so cells can be counted whatever the encoding is.
     text = data.decode("latin-1")
     begin = text.rfind("\n", 0, error.start) + 1
-    separator = sniffed_dialect(text, Asked()).separator
+    separator = sniffed_dialect(text, CsvOptions()).separator
     header = text.split("\n", 1)[0].rstrip("\r").split(separator)
     cell = text.count(separator, begin, error.start)
     is_named = begin and cell < len(header) and len(header[cell]) <= _LONGEST_NAME
@@ -146,7 +146,7 @@ def _undecodable(data: bytes, source: str, encoding: str, error: UnicodeDecodeEr
 
 
 def sniffed_dialect(
-    text: str, asked: Asked, encoding: str = "utf-8", mark: bool = False
+    text: str, asked: CsvOptions, encoding: str = "utf-8", mark: bool = False
 ) -> Dialect:
     """The dialect of a text, with all that was asked for taken as it is."""
     records = {s: _first_records(text, s) for s in SEPARATORS}

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables.reading.detect import IMAGE_SIZE, read_table
-from samecluster.tables.reading.dialect import Asked
+from samecluster.tables.reading.dialect import CsvOptions
 from samecluster.tables.reading.images import ADVICE, is_image_folder
 from samecluster.tables.reading.vectors import join_vectors
 from samecluster.tables.table import Table
 
-__all__ = ["Loaded", "load_data"]
+__all__ = ["LoadedData", "load_data"]
 
 
 @dataclass(frozen=True, eq=False)
-class Loaded:
+class LoadedData:
     """A table that is ready to be prepared, and lines to tell the user about how it came about."""
 
     table: Table
@@ -25,23 +25,23 @@ class Loaded:
 
 def load_data(
     path: str | Path,
-    asked: Asked | None = None,
+    asked: CsvOptions | None = None,
     *,
     id_column: str | None = None,
     vectors: str | Path | None = None,
     order: str | None = None,
     image_size: int = IMAGE_SIZE,
-) -> Loaded:
+) -> LoadedData:
     """Read a table or a folder of images, and join the vectors in another file if there are any."""
     if order is not None and vectors is None:
         raise InvalidInputError("--order says how vectors are joined, but there are no --vectors")
     if vectors is None:
         table = read_table(path, asked, image_size=image_size)
         sized = f"Images are used as pixels at {image_size} by {image_size}."
-        return Loaded(table, (sized, ADVICE) if is_image_folder(table) else ())
+        return LoadedData(table, (sized, ADVICE) if is_image_folder(table) else ())
     table = read_table(path, asked, image_size=None)
     joined = join_vectors(table, read_table(vectors, asked), id_column=id_column, order=order)
     unused = f"; {joined.n_unused:,} vectors are for no item" if joined.n_unused else ""
     notes = [f"Vectors are joined {joined.how}{unused}. The first and the last pairs:"]
     notes += [f"  {item} - {vector} of {Path(vectors).name}" for item, vector in joined.pairs]
-    return Loaded(joined.table, tuple(notes))
+    return LoadedData(joined.table, tuple(notes))

@@ -14,13 +14,13 @@ from samecluster.tables.messages import reason_of
 from samecluster.tables.reading.images import is_image_folder
 from samecluster.tables.table import Table
 
-__all__ = ["Joined", "join_vectors"]
+__all__ = ["JoinedVectors", "join_vectors"]
 
 _SHOWN_AT_EACH_END = 3
 
 
 @dataclass(frozen=True, eq=False)
-class Joined:
+class JoinedVectors:
     """A table with its vectors, how they were joined, and the first and last pairs to look at."""
 
     table: Table
@@ -31,7 +31,7 @@ class Joined:
 
 def join_vectors(
     table: Table, vectors: Table, *, id_column: str | None = None, order: str | None = None
-) -> Joined:
+) -> JoinedVectors:
     """Give a table the rows of another one as features, and no others that came with it.
 
     By ``id_column`` if both tables have it; else by order, and then both need as many rows. Images
@@ -59,7 +59,7 @@ def join_vectors(
         (_described(table, row, keys), vectors.row_name(int(rows[row])))
         for row in _ends(len(table))
     )
-    return Joined(table.with_blocks({"vectors": matrix[rows]}), how, pairs, n_unused)
+    return JoinedVectors(table.with_blocks({"vectors": matrix[rows]}), how, pairs, n_unused)
 
 
 def _by_id(table: Table, vectors: Table, id_column: str) -> np.ndarray:

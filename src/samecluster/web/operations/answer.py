@@ -18,7 +18,7 @@ from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.sessions.question import SessionQuestion, question_id
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.state import State
-from samecluster.web.context import Call, Desk, Handler
+from samecluster.web.context import Call, Handler, ServerContext
 from samecluster.web.session_thread import Urgency
 
 __all__ = ["OPERATIONS", "place"]
@@ -29,7 +29,7 @@ __all__ = ["OPERATIONS", "place"]
 _SEVERAL = 2
 
 
-async def _next(desk: Desk, call: Call) -> Any:
+async def _next(desk: ServerContext, call: Call) -> Any:
     def ask(session: Session) -> tuple[list[SessionQuestion], str]:
         if len(desk.seen) > 1:
             session.widen(_SEVERAL)
@@ -45,7 +45,7 @@ async def _next(desk: Desk, call: Call) -> Any:
     }
 
 
-async def _heartbeat(desk: Desk, call: Call) -> Any:
+async def _heartbeat(desk: ServerContext, call: Call) -> Any:
     held = await desk.board.call(
         lambda session: session.renew(call["questions"], call.who, desk.lease_seconds),
         Urgency.ASK,
@@ -53,26 +53,26 @@ async def _heartbeat(desk: Desk, call: Call) -> Any:
     return {"held": held}
 
 
-async def _release(desk: Desk, call: Call) -> Any:
+async def _release(desk: ServerContext, call: Call) -> Any:
     await desk.board.call(lambda session: session.release(call.who), Urgency.ASK)
     return {}
 
 
-async def _answer(desk: Desk, call: Call) -> Any:
+async def _answer(desk: ServerContext, call: Call) -> Any:
     return await _take(
         desk,
         lambda session: session.tell(call["question"], call["verdict"], call.who, key=call["key"]),
     )
 
 
-async def _flag(desk: Desk, call: Call) -> Any:
+async def _flag(desk: ServerContext, call: Call) -> Any:
     return await _take(
         desk,
         lambda session: session.flag(call["question"], call["note"], call.who, key=call["key"]),
     )
 
 
-async def _place(desk: Desk, call: Call) -> Any:
+async def _place(desk: ServerContext, call: Call) -> Any:
     def put(session: Session) -> list[int]:
         done = place(session, call["item"], call["group"], call.who, call["key"])
         if done:
@@ -85,7 +85,7 @@ async def _place(desk: Desk, call: Call) -> Any:
     return {"sequence": last, "settled": len(sequences), "progress": summary.progress}
 
 
-async def _undo(desk: Desk, call: Call) -> Any:
+async def _undo(desk: ServerContext, call: Call) -> Any:
     def back(session: Session) -> SessionQuestion | None:
         placed, last = desk.placed.pop(call.who, []), session.state.last_answer(call.who)
         together = last is not None and last.sequence in placed
@@ -99,7 +99,7 @@ async def _undo(desk: Desk, call: Call) -> Any:
     return {"question": None if question is None else desk.views.question(question, summary)}
 
 
-async def _groups(desk: Desk, call: Call) -> Any:
+async def _groups(desk: ServerContext, call: Call) -> Any:
     if "item" in call.given:
         row: int | None = desk.views.row(call["item"])
     else:
@@ -110,7 +110,7 @@ async def _groups(desk: Desk, call: Call) -> Any:
     return desk.views.groups(row, desk.board.summary)
 
 
-async def _take(desk: Desk, work: Callable[[Session], int]) -> Any:
+async def _take(desk: ServerContext, work: Callable[[Session], int]) -> Any:
     """An answer: the reply comes after it is committed, and does not wait for what follows."""
     sequence = await desk.board.call(work, Urgency.ANSWER)
     return {"sequence": sequence, "progress": desk.board.summary.progress}

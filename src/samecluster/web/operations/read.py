@@ -16,8 +16,8 @@ from starlette.responses import FileResponse, Response, StreamingResponse
 import samecluster
 from samecluster.recovery.result.result import How
 from samecluster.web import downloads
-from samecluster.web.context import Call, Desk, Handler
-from samecluster.web.errors import Refusal
+from samecluster.web.context import Call, Handler, ServerContext
+from samecluster.web.errors import HttpError
 from samecluster.web.links import place_of
 from samecluster.web.live import stream
 from samecluster.web.operations.schema import FILE
@@ -30,7 +30,7 @@ _HERE = 60.0
 """Seconds after their last request that somebody counts as being here."""
 
 
-async def _session(desk: Desk, call: Call) -> Any:
+async def _session(desk: ServerContext, call: Call) -> Any:
     now = datetime.now(UTC)
     here = sum((now - seen).total_seconds() < _HERE for seen in desk.seen.values())
     return {
@@ -48,19 +48,19 @@ async def _session(desk: Desk, call: Call) -> Any:
     }
 
 
-async def _progress(desk: Desk, _: Call) -> Any:
+async def _progress(desk: ServerContext, _: Call) -> Any:
     return desk.board.summary.progress
 
 
-async def _events(desk: Desk, _: Call) -> Any:
+async def _events(desk: ServerContext, _: Call) -> Any:
     return StreamingResponse(stream(desk.board, desk.plot), media_type="text/event-stream")
 
 
-async def _openapi(_: Desk, __: Call) -> Any:
+async def _openapi(_: ServerContext, __: Call) -> Any:
     return FileResponse(FILE, media_type="application/json")
 
 
-async def _people(desk: Desk, _: Call) -> Any:
+async def _people(desk: ServerContext, _: Call) -> Any:
     counted = await desk.board.call(
         lambda session: Counter(said.who for said in session.state.answers() if not said.source)
     )
@@ -78,19 +78,19 @@ async def _people(desk: Desk, _: Call) -> Any:
     return {"people": found}
 
 
-async def _plot(desk: Desk, _: Call) -> Any:
+async def _plot(desk: ServerContext, _: Call) -> Any:
     return await asyncio.to_thread(desk.plot.points, desk.board.summary)
 
 
-async def _plot_labels(desk: Desk, _: Call) -> Any:
+async def _plot_labels(desk: ServerContext, _: Call) -> Any:
     return desk.plot.labels(desk.board.summary)
 
 
-async def _clusters(desk: Desk, _: Call) -> Any:
+async def _clusters(desk: ServerContext, _: Call) -> Any:
     return {"clusters": desk.views.clusters(desk.board.summary)}
 
 
-async def _members(desk: Desk, call: Call) -> Any:
+async def _members(desk: ServerContext, call: Call) -> Any:
     found = desk.views.members(
         call["number"],
         call["offset"],
@@ -99,11 +99,11 @@ async def _members(desk: Desk, call: Call) -> Any:
         desk.board.summary,
     )
     if found is None:
-        raise Refusal(404, f"there is no cluster {call['number']}")
+        raise HttpError(404, f"there is no cluster {call['number']}")
     return found
 
 
-async def _why(desk: Desk, call: Call) -> Any:
+async def _why(desk: ServerContext, call: Call) -> Any:
     row, recovery = desk.views.row(call["item"]), desk.board.summary.recovery
     if recovery is None:
         return {"text": "Nothing is known yet.", "how": "unassigned"}
@@ -111,29 +111,31 @@ async def _why(desk: Desk, call: Call) -> Any:
     return {"text": text, "how": How(recovery.how_codes[row]).name.lower()}
 
 
-async def _image(desk: Desk, call: Call) -> Any:
+async def _image(desk: ServerContext, call: Call) -> Any:
     images = desk.images
     found = None if images is None else await asyncio.to_thread(images.read, call["opaque"])
     if found is None:
-        raise Refusal(404, "there is no such image")
+        raise HttpError(404, "there is no such image")
     data, kind = found
     return Response(data, media_type=kind, headers={"cache-control": "private, max-age=86400"})
 
 
-async def _export(desk: Desk, call: Call) -> Any:
+async def _export(desk: ServerContext, call: Call) -> Any:
     return await _download(desk, downloads.labels, call["format"])
 
 
-async def _report(desk: Desk, _: Call) -> Any:
+async def _report(desk: ServerContext, _: Call) -> Any:
     trouble = await desk.board.call(lambda session: session.trouble)
     return await _download(desk, downloads.report, trouble)
 
 
-async def _proof(desk: Desk, _: Call) -> Any:
+async def _proof(desk: ServerContext, _: Call) -> Any:
     return await _download(desk, downloads.proof)
 
 
-async def _download(desk: Desk, make: Callable[..., downloads.Download], *more: Any) -> Response:
+async def _download(
+    desk: ServerContext, make: Callable[..., downloads.Download], *more: Any
+) -> Response:
     made = await asyncio.to_thread(make, desk.opened, desk.board.summary, *more)
     held = {"content-disposition": f'attachment; filename="{made.name}"'}
     return Response(made.data, media_type=made.kind, headers=held)

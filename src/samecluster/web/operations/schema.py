@@ -14,7 +14,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from samecluster.web.errors import Refusal
+from samecluster.web.errors import HttpError
 
 __all__ = ["FILE", "Operation", "operations"]
 
@@ -55,7 +55,7 @@ class Operation:
                 found[name] = _from_text(given[name], schema, name)
                 check(found[name], schema, name)
             elif one["required"]:
-                raise Refusal(_MALFORMED, f"{name} is missing; see /api/v1/openapi.json")
+                raise HttpError(_MALFORMED, f"{name} is missing; see /api/v1/openapi.json")
             elif "default" in schema:
                 found[name] = schema["default"]
         return found
@@ -65,7 +65,7 @@ class Operation:
         try:
             body = json.loads(data)
         except (ValueError, RecursionError):
-            raise Refusal(_MALFORMED, "the body is not JSON in UTF-8") from None
+            raise HttpError(_MALFORMED, "the body is not JSON in UTF-8") from None
         assert self.body is not None
         check(body, self.body, "the body")
         found: dict[str, Any] = body
@@ -162,12 +162,12 @@ def _check_fields(value: Mapping[str, Any], schema: Mapping[str, Any], where: st
     known = schema["properties"]
     for name in schema.get("required", ()):
         if name not in value:
-            raise Refusal(_MALFORMED, f"{where} has no {name!r}; see /api/v1/openapi.json")
+            raise HttpError(_MALFORMED, f"{where} has no {name!r}; see /api/v1/openapi.json")
     for name, one in value.items():
         if name not in known:
-            raise Refusal(_MALFORMED, f"{where} has a field that is not known: {name[:40]!r}")
+            raise HttpError(_MALFORMED, f"{where} has a field that is not known: {name[:40]!r}")
         check(one, known[name], name)
 
 
-def _wrong(where: str, allowed: str) -> Refusal:
-    return Refusal(_MALFORMED, f"{where} must be {allowed}")
+def _wrong(where: str, allowed: str) -> HttpError:
+    return HttpError(_MALFORMED, f"{where} must be {allowed}")
