@@ -13,7 +13,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from samecluster import Feasibility
+from samecluster import Verdict
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.audit.evidence import Coin, Urn
@@ -114,7 +114,7 @@ def second_round(n: int) -> None:
     labels, rng = np.zeros(n, dtype=np.int64), np.random.default_rng(0)
     audit = Audit(np.arange(n), labels, error=ERROR, confidence=1 - DELTA, rng=rng)
     for check in audit.next_checks(100):
-        audit.take(check, Feasibility.of(check.number < 99))
+        audit.take(check, Verdict.of(check.number < 99))
     print(
         f"  after a failure at audit 100: going on {audit.n_more()} more, "
         f"new round {audit.n_more(new_round=True)} more"

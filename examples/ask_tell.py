@@ -11,17 +11,17 @@ from __future__ import annotations
 
 from collections import deque
 
-from samecluster import Answer, Feasibility, Question, start
+from samecluster import Answer, Question, Verdict, start
 from samecluster.instances import make_ellipsoids
 
 made = make_ellipsoids(n=600, d=3, k=4, margin=0.5, random_state=0)
 
 
-def somebody_answers(question: Question) -> Feasibility:
+def somebody_answers(question: Question) -> Verdict:
     """Stands for a person who looks at both items; of item 7 nobody can make anything."""
     if 7 in question.pair:
-        return Feasibility.UNSURE
-    return Feasibility.of(bool(made.labels[question.item] == made.labels[question.comparator]))
+        return Verdict.UNSURE
+    return Verdict.of(bool(made.labels[question.item] == made.labels[question.comparator]))
 
 
 def work(answers: list[Answer], shift: int) -> bool:

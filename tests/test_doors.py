@@ -8,7 +8,7 @@ from sklearn.base import clone
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import samecluster
-from samecluster import Feasibility, Recur, SameCluster, clustering_error, recover, start
+from samecluster import Recur, SameCluster, Verdict, clustering_error, recover, start
 from samecluster.errors import ContradictionError, InvalidInputError, OracleError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle, RowOracle
@@ -255,7 +255,7 @@ def test_the_estimator_clones_and_sets_parameters() -> None:
 def test_verdict_objects_are_accepted_from_functions() -> None:
     found = recover(
         [[0], [1], [9]],
-        lambda i, j: Feasibility.SAME if {i, j} == {0, 1} else Feasibility.DIFFERENT,
+        lambda i, j: Verdict.SAME if {i, j} == {0, 1} else Verdict.DIFFERENT,
         n_clusters=2,
         margin=1.0,
         random_state=0,
@@ -331,7 +331,7 @@ def test_known_groups_that_make_no_sense_are_named(known, message) -> None:
 
 
 def test_known_groups_that_answers_contradict_are_shown_with_them() -> None:
-    told = [samecluster.Answer(samecluster.Question(0, 1), Feasibility.DIFFERENT)]
+    told = [samecluster.Answer(samecluster.Question(0, 1), Verdict.DIFFERENT)]
     with pytest.raises(ContradictionError) as caught:
         start(X2, known=["a", "a", None], answers=told)
     assert [str(answer) for answer in caught.value.witness] == ["1 and 0 same", "0 and 1 different"]

@@ -9,7 +9,7 @@ from pathlib import Path
 from samecluster.instances import make_ellipsoids
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.sqlite import SqliteStore
-from tests.session_cases import FAST, Clock
+from tests.cases.session_cases import FAST, Clock
 
 FOLDER = Path(__file__).parent
 N = 40

@@ -7,7 +7,7 @@ import pytest
 from samecluster.instances import make_ellipsoids
 from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
-from tests.large_session_cases import small_sample, write_parquet
+from tests.cases.large_session_cases import small_sample, write_parquet
 from tests.web.browser.labelling import answers_in, somebody
 from tests.web.served import Data, begin, in_thread, write_data
 

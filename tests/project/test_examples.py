@@ -1,0 +1,59 @@
+"""Every script and notebook in examples/ runs as it is, and says what it promises to say."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+QUESTION = {
+    "version": 1,
+    "id": "17",
+    "item": {"key": "a", "fields": {"title": "Brief an Anna", "year": 1911}},
+    "comparator": {"key": "b", "fields": {"title": "Brief an A.", "year": None}},
+}
+SAYS = {
+    "ask_tell.py": "proven: it is",
+    "dask_points.py": "the same as in memory: True",
+    "digits.py": "the audit says: at most ",
+    "measurements.py": "samecluster, nothing declared: 0.0% wrong",
+    "noisy_panel.py": "error of the labels: ",
+    "oracle_llm_like.py": '"id": "17", "verdict": ',
+    "text_vectors.py": "Error against the truth: 0.00% of the labels are wrong.",
+}
+
+
+def test_every_example_is_listed_here() -> None:
+    assert {path.name for path in EXAMPLES.glob("*.py")} == SAYS.keys()
+
+
+@pytest.mark.parametrize("name", SAYS)
+def test_an_example_runs(name, tmp_path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-W", "error", str(EXAMPLES / name)],
+        cwd=tmp_path,
+        input=json.dumps(QUESTION) + "\n",
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert SAYS[name] in done.stdout
+    assert not done.stderr
+    if name == "measurements.py":
+        assert (tmp_path / "shells.csv").read_text() == (EXAMPLES / "shells.csv").read_text()
+        errors = [float(share) for share in re.findall(r"k-means.*: ([\d.]+)% wrong", done.stdout)]
+        assert min(errors) > 50, "the case where k-means fails"
+
+
+@pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.name)
+def test_the_cells_of_a_notebook_print_what_is_kept_in_it(path, capsys) -> None:
+    names: dict[str, object] = {}
+    for cell in json.loads(path.read_text())["cells"]:
+        if cell["cell_type"] == "code":
+            code = "".join(line for line in cell["source"] if not line.startswith("%"))
+            exec(compile(code, path.name, "exec"), names)
+            kept = ["".join(output.get("text", [])) for output in cell["outputs"]]
+            assert capsys.readouterr().out == "".join(kept)

@@ -1,0 +1,135 @@
+"""What is built can be installed and works: the wheel, the source distribution, their metadata."""
+
+import email
+import os
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
+SHIPPED_TESTS = ("test_ledger.py", "test_checker.py", "test_reach.py", "test_oracles.py")
+
+
+def build(root: Path, out: Path) -> tuple[Path, Path]:
+    """Wheel and source distribution of a tree."""
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", str(out)],
+        cwd=root,
+        check=True,
+        capture_output=True,
+    )
+    (wheel,), (source,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    return wheel, source
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory) -> tuple[Path, Path]:
+    return build(ROOT, tmp_path_factory.mktemp("dist"))
+
+
+def files_of(wheel: Path) -> set[str]:
+    return set(zipfile.ZipFile(wheel).namelist())
+
+
+def unpacked(source: Path, folder: Path) -> Path:
+    with tarfile.open(source) as archive:
+        archive.extractall(folder, filter="data")
+    (root,) = folder.iterdir()
+    return root
+
+
+def test_the_wheel_has_the_whole_package_and_nothing_else(built) -> None:
+    package = {
+        str(path.relative_to(ROOT / "src"))
+        for path in (ROOT / "src" / "samecluster").rglob("*")
+        if path.is_file() and path.parent.name != "__pycache__"
+    }
+    assert "samecluster/py.typed" in package
+    about = {name for name in files_of(built[0]) if ".dist-info/" in name}
+    assert files_of(built[0]) - about == package
+    assert any(name.endswith("licenses/LICENSE") for name in about)
+
+
+def test_the_wheel_says_what_it_needs_and_offers(built) -> None:
+    archive = zipfile.ZipFile(built[0])
+    (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
+    about = email.message_from_bytes(archive.read(name))
+    assert about["Name"] == "samecluster"
+    assert about["License-Expression"] == "MIT"
+    assert about["Requires-Python"] == ">=3.11"
+    assert set(about.get_all("Provides-Extra", [])) == set(PROJECT["optional-dependencies"])
+    needed = [one for one in about.get_all("Requires-Dist", []) if "extra ==" not in one]
+    assert sorted(needed) == sorted(PROJECT["dependencies"])
+    points = archive.read(name.replace("METADATA", "entry_points.txt")).decode()
+    assert "samecluster = samecluster.cli.main:main" in points
+
+
+def test_the_source_distribution_has_all_that_make_needs_and_builds_the_same_wheel(
+    built, tmp_path
+) -> None:
+    root = unpacked(built[1], tmp_path / "source")
+    for name in ("Makefile", "mkdocs.yml", "requirements-dev.txt", "requirements-docs.txt"):
+        assert (root / name).read_bytes() == (ROOT / name).read_bytes()
+    for folder in ("tests", "docs", "examples", "benchmarks"):
+        assert {path.name for path in (ROOT / folder).glob("*.[pimc][ypds]*")} <= {
+            path.name for path in (root / folder).iterdir()
+        }
+    wheel, _ = build(root, tmp_path / "again")
+    assert files_of(wheel) == files_of(built[0])
+
+
+def test_the_wheel_runs_the_demo_from_where_it_is_unpacked(built, tmp_path) -> None:
+    """Quick: it uses the libraries of this environment. The long test below installs them anew."""
+    zipfile.ZipFile(built[0]).extractall(tmp_path / "site")
+    code = (
+        # Without extras there is no numba, which would compile its kernel anew for this copy.
+        "import sys; sys.modules['numba'] = None\n"
+        "import samecluster; from samecluster.cli.main import main\n"
+        "print(samecluster.__file__)\n"
+        "sys.argv = ['samecluster', 'demo', '--points', '2000', '--dimension', '2']; main()"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(tmp_path / "site")},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(str(tmp_path / "site"))
+    assert "proof" in done.stdout
+
+
+@pytest.mark.skipif(not LONG, reason="installs everything anew; make test-long")
+def test_the_wheel_in_a_clean_environment_runs_the_demo_and_tests_that_ship(
+    built, tmp_path
+) -> None:
+    venv.create(tmp_path / "clean", with_pip=True)
+    folder = tmp_path / "clean" / ("Scripts" if os.name == "nt" else "bin")
+    root = unpacked(built[1], tmp_path / "source")
+    (root / "src").rename(root / "elsewhere")  # so that only the installed package is found
+    # The tests that ship run in their usual length.
+    left_out = ("PYTHONPATH", "SAMECLUSTER_TESTS")
+    clean = {name: value for name, value in os.environ.items() if name not in left_out}
+
+    def run(*command: str) -> str:
+        done = subprocess.run(command, cwd=root, env=clean, capture_output=True, text=True)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout
+
+    pip = (str(folder / "python"), "-m", "pip", "install", "--quiet")
+    run(*pip, str(built[0]))
+    run(str(folder / "samecluster"), "demo", "--points", "20000", "--save", "demo")
+    checked = run(str(folder / "samecluster"), "verify", "demo/data.npy", "demo/proof.jsonl.gz")
+    assert "20,000" in checked
+    run(*pip, "pytest", "hypothesis")
+    shipped = [f"tests/{name}" for name in SHIPPED_TESTS]
+    run(str(folder / "python"), "-m", "pytest", "-p", "no:cacheprovider", *shipped)
