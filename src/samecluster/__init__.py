@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from samecluster.recovery.paper.scq_kmeans import ScqKMeans
     from samecluster.recovery.predict.plan import Predict
     from samecluster.recovery.result.clustering_error import clustering_error
-    from samecluster.recovery.result.result import How, MarginSearch, Recovery, Round
+    from samecluster.recovery.result.how import How
+    from samecluster.recovery.result.result import MarginSearch, Recovery, Round
     from samecluster.sessions.session import Session
     from samecluster.sessions.storage.sqlite import SqliteStore
 
@@ -37,7 +38,7 @@ _HOME = {
     "AskEverything": "recovery.paper.ask_everything",
     "Certify": "recovery.certify.plan",
     "ClusterMargin": "geometry.margin",
-    "How": "recovery.result.result",
+    "How": "recovery.result.how",
     "LargeRecovery": "large.result",
     "LearnedCluster": "recovery.paper.one_cluster",
     "MarginSearch": "recovery.result.result",

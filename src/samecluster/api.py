@@ -27,12 +27,13 @@ from samecluster.questions.run import Run
 from samecluster.recovery.auto.repair import AnswerRepair
 from samecluster.recovery.auto.whole_run import complete_plan
 from samecluster.recovery.certify.plan import Certify
+from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.paper.ask_everything import AskEverything
 from samecluster.recovery.paper.one_cluster import LearnedCluster, plan_cluster
 from samecluster.recovery.paper.recur import Recur
 from samecluster.recovery.paper.scq_kmeans import ScqKMeans
 from samecluster.recovery.predict.plan import Predict
-from samecluster.recovery.problem import Labelling, Method, Problem
+from samecluster.recovery.problem import Method, Problem
 from samecluster.recovery.result.result import Recovery
 from samecluster.validation import (
     checked_audit,

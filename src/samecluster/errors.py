@@ -19,10 +19,7 @@ An error is raised before anything is changed: the object that raised it can be 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from samecluster.questions.pair import Answer
+from typing import Any
 
 
 class SameClusterError(Exception):
@@ -56,7 +53,7 @@ class ContradictionError(AnswerError):
     "same" and "different".
     """
 
-    def __init__(self, witness: tuple[Answer, ...]) -> None:
+    def __init__(self, witness: tuple[Any, ...]) -> None:
         self.witness = witness
         listed = "; ".join(str(answer) for answer in witness)
         super().__init__(f"these {len(witness)} answers cannot all be right: {listed}")
@@ -75,7 +72,7 @@ class RefutedError(AnswerError):
         self,
         item: int,
         cluster: int | None,
-        answers: tuple[Answer, ...],
+        answers: tuple[Any, ...],
         margin: float,
         largest_margin: float,
     ) -> None:

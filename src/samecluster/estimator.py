@@ -12,8 +12,10 @@ from samecluster._typing import FloatArray
 from samecluster.api import recover
 from samecluster.errors import InvalidInputError
 from samecluster.questions.ledger import Ledger
-from samecluster.recovery.problem import Labelling, Method, Problem
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.labelling import Labelling
+from samecluster.recovery.problem import Method, Problem
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["SameCluster"]
 

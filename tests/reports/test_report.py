@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from samecluster import Answer, How, Predict, Question, Recovery, Verdict, recover
 from samecluster.errors import InvalidInputError, RefutedError
 from samecluster.instances import make_ellipsoids
-from samecluster.recovery.audit.audit import AuditReport
+from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.reports import write_report
 from samecluster.reports.page import Contents, page
 

@@ -12,7 +12,7 @@ from samecluster import How, recover
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.plots.style import LIGHT
-from samecluster.recovery.problem import Labelling
+from samecluster.recovery.labelling import Labelling
 
 __all__ = ["CLUSTERS", "COLUMNS", "N", "curve", "picture"]
 

@@ -34,9 +34,10 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Plan, Run
 from samecluster.recovery.audit.plan import audited
-from samecluster.recovery.certify.levels import first_rows
+from samecluster.recovery.certify.levels import first_rows, sample_seed
 from samecluster.recovery.certify.plan import Certify
-from samecluster.recovery.problem import Labelling, Problem
+from samecluster.recovery.labelling import Labelling
+from samecluster.recovery.problem import Problem
 from samecluster.validation import (
     checked_audit,
     checked_given,
@@ -266,8 +267,8 @@ def _checked_count(name: str, value: Any, default: int) -> int:
 
 def _sampled_rows(points: Points, settings: _Settings) -> IntArray:
     """The rows that certify in memory would look at first, then those with answers."""
-    # Certify draws this number again, from a generator in the same state.
-    seed = int(copy.deepcopy(settings.rng).integers(2**31))
+    # Certify draws the seed again, from a generator in the same state.
+    seed = sample_seed(copy.deepcopy(settings.rng))
     rows = first_rows(points.n, min(settings.sample, points.n), seed)
     asked = {item for answer in settings.answers for item in answer.question.pair}
     return np.concatenate([rows, np.array(sorted(asked - set(rows.tolist())), dtype=np.int64)])

@@ -22,9 +22,10 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer
 from samecluster.recovery.certify.closure import Closure
 from samecluster.recovery.certify.plan import Certify, CertifyRun
+from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.predict.clouds import Clouds
-from samecluster.recovery.problem import Labelling, Problem
-from samecluster.recovery.result.result import How
+from samecluster.recovery.problem import Problem
+from samecluster.recovery.result.how import How
 
 __all__ = ["LabelledSample", "OpenRows", "SampleLabels"]
 

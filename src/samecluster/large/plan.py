@@ -28,8 +28,10 @@ from samecluster.questions.run import Plan
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.certify.levels import LARGEST_LEVEL, level_sizes
 from samecluster.recovery.certify.plan import Certify, CertifyRun
-from samecluster.recovery.problem import Labelling, Problem
-from samecluster.recovery.result.result import How, MarginSearch
+from samecluster.recovery.labelling import Labelling
+from samecluster.recovery.problem import Problem
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import MarginSearch
 
 __all__ = ["LargeAuto", "LargePlan", "by_row", "sample_size"]
 

@@ -15,8 +15,9 @@ import numpy.typing as npt
 from samecluster.errors import InvalidInputError
 from samecluster.large.other_rows import UNDECIDED
 from samecluster.questions.pair import Answer
-from samecluster.recovery.audit.audit import AuditReport
-from samecluster.recovery.result.result import How, MarginSearch
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import MarginSearch
 
 __all__ = ["LabelStore", "LargeRecovery", "label_store"]
 

@@ -17,7 +17,8 @@ from samecluster.plots.projection import View, best_views
 from samecluster.plots.sample import drawn
 from samecluster.plots.spread import spread
 from samecluster.plots.style import MARKS, Theme
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["picture"]
 

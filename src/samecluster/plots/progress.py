@@ -9,7 +9,8 @@ from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.plots.style import Theme
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["picture"]
 

@@ -12,7 +12,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from samecluster.recovery.result.result import How
+from samecluster.recovery.result.how import How
 
 __all__ = ["DARK", "LIGHT", "MARKS", "OKABE_ITO", "Mark", "Theme", "applied", "as_svg"]
 

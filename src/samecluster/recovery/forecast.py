@@ -26,7 +26,8 @@ import numpy as np
 from samecluster._typing import FloatArray
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.auto.whole_run import prediction_goal
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["Remaining", "Stage", "remaining_questions", "signs", "stage_of"]
 

@@ -1,24 +1,23 @@
-"""What every method is given, and what it writes its findings on."""
+"""What every method is given, and what a method is. What it writes on is `labelling`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
-import numpy.typing as npt
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.points.survey import Survey
-from samecluster.proof.log import ProofLog
-from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
-from samecluster.recovery.audit.audit import AuditReport
-from samecluster.recovery.result.result import How, MarginSearch, Recovery, Round
+from samecluster.recovery.result.result import Recovery
 
-__all__ = ["BudgetSpent", "Labelling", "Method", "Problem"]
+if TYPE_CHECKING:
+    from samecluster.recovery.labelling import Labelling
+
+__all__ = ["BudgetSpent", "Method", "Problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,108 +81,3 @@ class Method(Protocol):
     def name(self) -> str: ...
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]: ...
-
-
-class Labelling:
-    """What is known so far. A plan writes on it; anybody may read it between two batches."""
-
-    def __init__(self, problem: Problem, method: str, ledger: Ledger) -> None:
-        n = len(problem.X)
-        self.labels: IntArray = np.full(n, -1, dtype=np.int64)
-        self.how: npt.NDArray[np.int8] = np.zeros(n, dtype=np.int8)
-        self.probability: FloatArray | None = None
-        self._round_of: npt.NDArray[np.int32] = np.full(n, -1, dtype=np.int32)
-        self._rounds: list[Round] = []
-        self._problem = problem
-        self._method = method
-        self._ledger = ledger
-        self._given = len(ledger)
-        self._counted = 0
-        self.exceptions: tuple[int, ...] = ()
-        self.search: MarginSearch | None = None
-        self.audit: AuditReport | None = None
-        self.proof: ProofLog | None = None
-
-    @property
-    def n_questions(self) -> int:
-        """Questions asked so far; answers that were there before do not count."""
-        return len(self._ledger) - self._given
-
-    @property
-    def answers(self) -> tuple[Answer, ...]:
-        """All answers so far, also those that were there before."""
-        return tuple(self._ledger)
-
-    def implied(self, question: Question) -> Verdict | None:
-        """What the answers say about a pair, by themselves or by transitivity."""
-        return self._ledger.implied(question)
-
-    @property
-    def n_labelled(self) -> int:
-        return int(np.count_nonzero(self.how))
-
-    @property
-    def n_rounds(self) -> int:
-        return len(self._rounds)
-
-    def unlabelled(self) -> IntArray:
-        return np.flatnonzero(self.how == How.UNASSIGNED)
-
-    def mark(self, items: IntArray, label: int | IntArray, how: How) -> None:
-        """Write labels on items that have none."""
-        self.labels[items] = label
-        self.how[items] = how
-        self._round_of[items] = len(self._rounds)
-
-    def rename(self, name: int, to: int) -> None:
-        """Give all points of one name another."""
-        if name != to:
-            self.labels[self.labels == name] = to
-
-    def reset(self) -> None:
-        """Forget all labels, not the answers: they are about to be drawn from these anew."""
-        self.labels[:], self.how[:], self._round_of[:] = -1, How.UNASSIGNED, -1
-        self.probability, self.proof = None, None
-
-    def extend(self, count: int) -> None:
-        """Make room for more points, of which nothing is known."""
-        self.labels = np.concatenate([self.labels, np.full(count, -1, dtype=np.int64)])
-        self.how = np.concatenate([self.how, np.zeros(count, dtype=np.int8)])
-        self._round_of = np.concatenate([self._round_of, np.full(count, -1, dtype=np.int32)])
-
-    def number_clusters(self) -> None:
-        """Number clusters without gaps, by the first answer about a member of each.
-
-        So a cluster keeps its number when labels are drawn anew from these answers and more.
-        """
-        asked = [item for answer in self._ledger for item in answer.question.pair]
-        names = dict.fromkeys(self.labels[asked].tolist()) if asked else {}
-        names |= dict.fromkeys(np.unique(self.labels).tolist())
-        order = [name for name in names if name >= 0]
-        number = np.full(max(order, default=-1) + 2, -1, dtype=np.int64)
-        number[order] = np.arange(len(order))
-        self.labels = number[self.labels]
-
-    def close_round(self) -> None:
-        self._rounds.append(Round(self.n_questions - self._counted, self.n_labelled))
-        self._counted = self.n_questions
-
-    def recovery(self) -> Recovery:
-        """All that is known now, as a result of its own."""
-        return Recovery(
-            labels=self.labels.copy(),
-            how_codes=self.how.copy(),
-            n_questions=self.n_questions,
-            rounds=tuple(self._rounds),
-            round_of=self._round_of.copy(),
-            answers=tuple(self._ledger),
-            points=self._problem.X,
-            method=self._method,
-            margin=self._problem.margin if self.search is None else self.search.margin,
-            n_clusters=self._problem.n_clusters,
-            proof=self.proof,
-            probability=None if self.probability is None else self.probability.copy(),
-            exceptions=self.exceptions,
-            search=self.search,
-            audit=self.audit,
-        )

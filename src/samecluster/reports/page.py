@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 from samecluster.reports.markup import Markup, tag
 from samecluster.reports.pictures import cluster_picture, progress_picture
 from samecluster.reports.tables import answer_table, cluster_table, item_table

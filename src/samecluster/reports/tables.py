@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 from samecluster.reports.markup import Markup, tag
 from samecluster.reports.words import count
 

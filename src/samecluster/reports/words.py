@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["count", "headline", "meaning"]
 

@@ -13,7 +13,8 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.items import Changes
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import pair_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from samecluster.recovery.audit.audit import AuditReport
-from samecluster.recovery.result.result import How
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.how import How
 
 __all__ = ["Progress"]
 

@@ -21,7 +21,7 @@ from samecluster.errors import (
 )
 from samecluster.points.array import validated
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.result.result import How
+from samecluster.recovery.result.how import How
 from samecluster.sessions.conflicts import Conflict, Effect, Remedy, contradictions_in, trouble_in
 from samecluster.sessions.disagreement import between, doubting, re_anchored
 from samecluster.sessions.parameters import checked_answers, checked_parameters

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from samecluster.recovery.audit.audit import AuditReport
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.progress import Progress
 from samecluster.sessions.session import Session
 from samecluster.workspace.status import how_counts, questions_left

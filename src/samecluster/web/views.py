@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from samecluster.errors import InvalidInputError
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.question import SessionQuestion
 from samecluster.tables.display import shown
 from samecluster.tables.reading.images import is_image_folder

@@ -17,7 +17,7 @@ from samecluster.large.follow import LabelledSample, OpenRows, SampleLabels
 from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress
 from samecluster.large.result import label_store
 from samecluster.recovery.certify.plan import Certify
-from samecluster.recovery.result.result import How
+from samecluster.recovery.result.how import How
 from samecluster.tables.writing import FORMATS
 from samecluster.workspace.data import BlockData
 from samecluster.workspace.open import OpenSession, export_command

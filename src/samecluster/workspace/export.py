@@ -10,7 +10,8 @@ import numpy as np
 from samecluster._extras import pyarrow
 from samecluster.errors import InvalidInputError
 from samecluster.proof.log import ProofLog
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.conflicts import Conflict
 from samecluster.tables.display import columns_to_show, shown
 from samecluster.tables.writing import NAMES, format_of, write_results

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from samecluster.recovery.audit.audit import Audit
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["NextStep", "choices", "expected_wrong"]
 

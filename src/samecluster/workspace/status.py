@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from samecluster.recovery.audit.audit import AuditReport
 from samecluster.recovery.forecast import Remaining, remaining_questions
-from samecluster.recovery.result.result import How
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.how import How
 from samecluster.sessions.session import Session
 from samecluster.workspace.all_rows import sample_line
 from samecluster.workspace.open import OpenSession

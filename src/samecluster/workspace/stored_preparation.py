@@ -12,7 +12,7 @@ import numpy as np
 
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError, SchemaError
-from samecluster.recovery.certify.levels import first_rows
+from samecluster.recovery.certify.levels import first_rows, sample_seed
 from samecluster.tables import FeatureOptions, Preparation
 from samecluster.workspace.request import Request, listed
 
@@ -51,9 +51,7 @@ class SampleDraw:
 
     def rows(self) -> IntArray:
         """Those that `samecluster.recover_large` would look at with this seed, then the added."""
-        # It takes this number from the seed's generator, as certify in memory does.
-        seed = int(np.random.default_rng(self.seed).integers(2**31))
-        drawn = first_rows(self.n, self.size, seed)
+        drawn = first_rows(self.n, self.size, sample_seed(np.random.default_rng(self.seed)))
         return np.concatenate([drawn, np.array(self.added, dtype=np.int64)])
 
 

@@ -15,8 +15,9 @@ from scipy.stats import beta
 from samecluster import Verdict
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError, ProtocolError
-from samecluster.recovery.audit.audit import Audit, AuditReport
+from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.audit.evidence import Coin, Evidence, Urn
+from samecluster.recovery.result.audit_report import AuditReport
 
 SAME, DIFFERENT, UNSURE = Verdict.SAME, Verdict.DIFFERENT, Verdict.UNSURE
 

@@ -5,7 +5,8 @@ import numpy as np
 from samecluster.proof.checker import check, fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.result.explain import explain
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 
 def test_a_label_by_weights_names_what_carries_weight_and_the_sums() -> None:

@@ -283,7 +283,7 @@ def _drive(
 
 def _course(session: Session) -> str:
     """Questions so far, and labels by how they are known."""
-    from samecluster.recovery.result.result import How
+    from samecluster.recovery.result.how import How
 
     known = session.snapshot()
     ways = [f"{known.count(how):,} {how.name.lower()}" for how in reversed(How) if known.count(how)]

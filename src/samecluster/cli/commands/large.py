@@ -193,7 +193,7 @@ def passes_shown(console: Console) -> Iterator[Callable[[PassProgress], None]]:
 
 
 def _facts(request: LargeRequest, found: LargeRecovery) -> dict[str, Any]:
-    from samecluster.recovery.result.result import How
+    from samecluster.recovery.result.how import How
 
     counts = {how.name.lower(): found.count(how) for how in reversed(How) if found.count(how)}
     return {

@@ -9,7 +9,7 @@ from rich.console import Console
 from samecluster.cli.terminal.lines import progress_lines
 from samecluster.cli.terminal.pair import print_pair
 from samecluster.cli.terminal.prompt import VERDICTS, Prompt
-from samecluster.recovery.result.result import How
+from samecluster.recovery.result.how import How
 from samecluster.sessions.question import SessionQuestion
 from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from samecluster.recovery.result.result import How
+from samecluster.recovery.result.how import How
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.events import Event
 from samecluster.workspace.status import left_line

@@ -13,9 +13,10 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.questions.pair import Answer, Verdict
 from samecluster.questions.run import Plan
-from samecluster.recovery.audit.audit import Audit, AuditReport
+from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.placement import belongs
-from samecluster.recovery.result.result import How
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.how import How
 
 __all__ = ["audited"]
 

@@ -24,12 +24,14 @@ from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.certify.plan import Certify, CertifyRun
 from samecluster.recovery.distances import ScaledDistances
+from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.fill import follow_clouds, mostly_known
 from samecluster.recovery.predict.plan import PredictRun
 from samecluster.recovery.predict.similarity import features
-from samecluster.recovery.problem import BudgetSpent, Labelling, Problem
-from samecluster.recovery.result.result import How, MarginSearch, Recovery
+from samecluster.recovery.problem import BudgetSpent, Problem
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import MarginSearch, Recovery
 
 __all__ = ["CertifyWithoutMargin"]
 

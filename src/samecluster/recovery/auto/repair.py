@@ -19,26 +19,12 @@ from samecluster.questions.conflicts.correlation_clustering import Resolution, r
 from samecluster.questions.conflicts.follow_up import same_question_elsewhere
 from samecluster.questions.conflicts.weights import Weight
 from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.recovery.result.result import Refutation
 
-__all__ = ["AnswerRepair", "Refutation"]
+__all__ = ["AnswerRepair"]
 
 _ROUNDS = 4
 _COMPARED = 2
-
-
-@dataclass(frozen=True)
-class Refutation:
-    """Answers that the margin does not allow although they were confirmed.
-
-    ``item`` was set apart because of them.
-    """
-
-    item: int
-    answers: tuple[Answer, ...]
-
-    def __str__(self) -> str:
-        listed = "; ".join(map(str, self.answers))
-        return f"item {self.item}: these answers and the margin cannot all be right: {listed}"
 
 
 @dataclass

@@ -16,10 +16,12 @@ from samecluster.recovery.audit.checks import Check
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.distances import ScaledDistances
+from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import belongs
 from samecluster.recovery.predict.fill import keep_together, predict_unlabelled
-from samecluster.recovery.problem import BudgetSpent, Labelling, Method, Problem
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.problem import BudgetSpent, Method, Problem
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["complete_plan", "prediction_goal"]
 

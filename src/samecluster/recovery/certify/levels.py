@@ -10,7 +10,7 @@ import numpy as np
 
 from samecluster._typing import IntArray
 
-__all__ = ["LARGEST_LEVEL", "first_rows", "level_sizes"]
+__all__ = ["LARGEST_LEVEL", "first_rows", "level_sizes", "sample_seed"]
 
 LARGEST_LEVEL = 200_000
 """More points than this are not looked at before a question is asked."""
@@ -29,6 +29,15 @@ def level_sizes(n: int, d: int) -> list[int]:
         bigger = sizes[-1] * _GROWTH
         sizes.append(n if bigger * 2 > n else bigger)
     return sizes
+
+
+def sample_seed(rng: np.random.Generator) -> int:
+    """The seed of `first_rows`: the first number that a run draws from its generator.
+
+    Certify in memory, `recover_large` and sessions on blocks take it from a generator in the same
+    state, and so look at the same rows and ask the same questions.
+    """
+    return int(rng.integers(2**31))
 
 
 def first_rows(n: int, count: int, seed: int) -> IntArray:

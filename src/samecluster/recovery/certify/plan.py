@@ -24,10 +24,12 @@ from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.certify.deduction import Deduction
 from samecluster.recovery.certify.guide.guide import UNBORN, Guide
 from samecluster.recovery.certify.knowledge import Knowledge
-from samecluster.recovery.certify.levels import LARGEST_LEVEL
+from samecluster.recovery.certify.levels import LARGEST_LEVEL, sample_seed
+from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement
-from samecluster.recovery.problem import Labelling, Problem
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.problem import Problem
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["Certify"]
 
@@ -101,7 +103,7 @@ class CertifyRun:
         self.labelling = labelling
         self.guessed, self.exceptions = problem.guessed, problem.exceptions
         self.margin, self.answers = problem.known_margin(settings.name), problem.counted_answers
-        seed = int(problem.rng.integers(2**31))
+        seed = sample_seed(problem.rng)
         kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs)
         self.known = Knowledge(
             problem.X,

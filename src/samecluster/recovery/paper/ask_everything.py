@@ -7,9 +7,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from samecluster.questions.run import Plan
+from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import Placement
-from samecluster.recovery.problem import Labelling, Problem
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.problem import Problem
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["AskEverything"]
 

@@ -31,9 +31,11 @@ from samecluster.geometry.tessellation import Tessellation, group_cells, slack
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
+from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement
-from samecluster.recovery.problem import Labelling, Problem
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.problem import Problem
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["Recur"]
 

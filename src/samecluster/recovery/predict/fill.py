@@ -11,12 +11,13 @@ import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.recovery.answer_groups import AnswerGroups
+from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.plan import PredictRun
 from samecluster.recovery.predict.similarity import features
-from samecluster.recovery.problem import Labelling, Problem
-from samecluster.recovery.result.result import How
+from samecluster.recovery.problem import Problem
+from samecluster.recovery.result.how import How
 
 __all__ = ["follow_clouds", "keep_together", "mostly_known", "predict_unlabelled"]
 

@@ -18,10 +18,12 @@ from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.certify.guide.hints import one_of_each_hint
+from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement
 from samecluster.recovery.predict.model import Predictor
-from samecluster.recovery.problem import BudgetSpent, Labelling, Problem
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.problem import BudgetSpent, Problem
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 
 __all__ = ["Predict", "PredictRun"]
 

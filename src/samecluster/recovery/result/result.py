@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import enum
 from dataclasses import dataclass
 from html import escape
 from typing import Any
@@ -13,28 +12,13 @@ import numpy.typing as npt
 from samecluster._typing import FloatArray, IntArray
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
-from samecluster.recovery.audit.audit import AuditReport
-from samecluster.recovery.auto.repair import Refutation
 from samecluster.recovery.result.assumptions import assumptions
+from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.explain import explain
+from samecluster.recovery.result.how import How
 
-__all__ = ["How", "MarginSearch", "Recovery", "Round"]
-
-
-class How(enum.IntEnum):
-    """How a label is known, from nothing at all to an answer about this very point."""
-
-    UNASSIGNED = 0
-    """There is no label (it is -1)."""
-    PREDICTED = 1
-    """By a model; may be wrong."""
-    INFERRED = 2
-    """By the rules of a proof from a premise that nobody vouches for, such as a guessed margin."""
-    PROVEN = 3
-    """By proof from the answers, under the declared margin (and number of clusters)."""
-    ASKED = 4
-    """By answers about this point."""
+__all__ = ["MarginSearch", "Recovery", "Refutation", "Round"]
 
 
 _WORDS = np.array([how.name.lower() for how in How])
@@ -75,6 +59,21 @@ class MarginSearch:
             return "no margin was found that saves questions" + against
         spent = f"{self.n_questions} question{'' if self.n_questions == 1 else 's'}"
         return f"margin {self.margin:.3g}, guessed; {spent} spent on finding it{against}"
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """Answers that the margin does not allow although they were confirmed.
+
+    ``item`` was set apart because of them.
+    """
+
+    item: int
+    answers: tuple[Answer, ...]
+
+    def __str__(self) -> str:
+        listed = "; ".join(map(str, self.answers))
+        return f"item {self.item}: these answers and the margin cannot all be right: {listed}"
 
 
 @dataclass(frozen=True, eq=False)

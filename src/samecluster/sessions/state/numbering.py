@@ -15,7 +15,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from samecluster._typing import IntArray
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.items import Items
 
 __all__ = ["NumberedRecovery", "numbered"]

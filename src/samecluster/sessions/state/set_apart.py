@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.result.result import How, Recovery
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.state import State
 
 __all__ = ["with_exceptions"]

@@ -14,7 +14,7 @@ from typing import Any
 from starlette.responses import FileResponse, Response, StreamingResponse
 
 import samecluster
-from samecluster.recovery.result.result import How
+from samecluster.recovery.result.how import How
 from samecluster.web import downloads
 from samecluster.web.context import Call, Handler, ServerContext
 from samecluster.web.errors import HttpError
