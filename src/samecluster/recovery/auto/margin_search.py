@@ -106,8 +106,9 @@ class MarginSearchRun:
         return self.labelling.recovery()
 
     def _note(self) -> None:
-        self.labelling.search = MarginSearch(self.margin, tuple(self.refuted), self.n_searching)
-        self.labelling.exceptions = tuple(sorted(self.exceptions))
+        found = MarginSearch(self.margin, tuple(self.refuted), self.n_searching)
+        self.labelling.note_search(found)
+        self.labelling.note_exceptions(self.exceptions)
 
     # -- inference -------------------------------------------------------------------------------
 
@@ -260,8 +261,8 @@ class MarginSearchRun:
         if not len(items):
             return []
         names, groups = np.unique(self.labelling.labels[items], return_inverse=True)
-        risk = _misfit(features(self.problem.X, items)[items], groups, len(names))
-        worst_first = np.argsort(-risk, kind="stable")
+        clouds = Clouds(features(self.problem.X, items)[items], groups, len(names))
+        worst_first = np.argsort(-clouds.misfits(), kind="stable")
         turn = np.zeros(len(items), dtype=np.int64)
         for group in range(len(names)):
             own = worst_first[groups[worst_first] == group]
@@ -281,7 +282,7 @@ class MarginSearchRun:
         )
         if mostly_known(self.labelling):
             expected = follow_clouds(problem, self.labelling)
-            if expected <= self.settings.expected_error:
+            if expected is not None and expected <= self.settings.expected_error:
                 return
         teaching = PredictRun(
             problem, self.labelling, self.settings.expected_error, self.settings.batch
@@ -297,20 +298,7 @@ class MarginSearchRun:
             label = int(self.labelling.labels[item])
             if not rest and label >= 0 and sizes[label] == 1:
                 self.exceptions.add(item)
-        apart = np.array(sorted(self.exceptions), dtype=np.int64)
-        self.labelling.mark(apart, -1, How.UNASSIGNED)
-
-
-def _misfit(points: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
-    """How much better another group's cloud suits each point (m, r) than its own group's."""
-    clouds = Clouds(points, groups, n_groups)
-    if n_groups == 1:
-        return clouds.squares(points, 0)
-    scores = clouds.scores()
-    rows = np.arange(len(points))
-    own = scores[rows, groups]
-    scores[rows, groups] = -np.inf
-    return np.asarray(scores.max(axis=1) - own)
+        self.labelling.set_apart(self.exceptions)
 
 
 def _rank(X: FloatArray, seed: int) -> int:
