@@ -1,4 +1,4 @@
-"""A method from the first question to the last: with a guessed margin, a budget and an audit."""
+"""A method from the first question to the last: with a budget and an audit around its plan."""
 
 from __future__ import annotations
 
@@ -13,7 +13,6 @@ from samecluster.questions.run import Plan
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.audit.plan import LabellingUnderAudit
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
-from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.predict.fill import keep_together, predict_unlabelled
@@ -39,9 +38,7 @@ def complete_plan(
     audit: tuple[float, float] | None,
     max_questions: int | None,
 ) -> Plan[Recovery]:
-    """The plan of a method, with what is asked for on top of it."""
-    if problem.margin is None and isinstance(method, Certify):
-        method = CertifyWithoutMargin(method, prediction_goal(audit))
+    """Adds a budget and an audit to the plan of a method."""
     labelling.note_exceptions(problem.exceptions)
     plan: Plan[Any]
     if audit is None:
