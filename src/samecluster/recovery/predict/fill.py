@@ -20,8 +20,10 @@ from samecluster.recovery.result.how import How
 
 __all__ = ["follow_clouds", "keep_together", "mostly_known", "predict_unlabelled"]
 
+# Points that clouds are fitted to: their error falls with the root, their time grows with n
 _FITTED = 20_000
-_MOSTLY = 0.5
+_MOSTLY = 0.5  # share of labels without a model from which on clouds of them stand for the clusters
+# Share of points: more than twice the 1 % background of benchmarks/imperfect is a cluster
 _MOST_STRAYS = 0.02
 
 
