@@ -40,11 +40,11 @@ def test_items_set_apart_lose_their_label_and_are_listed_once(labelling) -> None
 def test_a_confirmed_item_is_asked_and_certain(labelling) -> None:
     labelling.mark(np.arange(6), 0, How.PREDICTED)
     labelling.confirm(2, 1)
-    assert labelling.probability is None, "where no model predicts, nothing has a probability"
+    assert labelling.recovery().probability is None, "without a model nothing has a probability"
     labelling.note_probability(np.full(6, 0.5))
     labelling.confirm(4, 1)
     assert labelling.labels.tolist() == [0, 0, 1, 0, 1, 0]
-    assert labelling.probability.tolist() == [0.5, 0.5, 0.5, 0.5, 1.0, 0.5]
+    assert np.asarray(labelling.probability).tolist() == [0.5, 0.5, 0.5, 0.5, 1.0, 0.5]
 
 
 def test_clusters_are_numbered_by_the_first_answer_about_them(labelling) -> None:

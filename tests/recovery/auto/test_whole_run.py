@@ -19,9 +19,11 @@ class Batches:
     name = "batches"
 
     def __init__(self, *sizes: int, catches: bool = False) -> None:
-        self.sizes, self.catches, self.heard = sizes, catches, []
+        self.sizes, self.catches = sizes, catches
+        self.heard: list[Verdict] = []
 
     def plan(self, problem, labelling):
+        del problem
         other = 1
         try:
             for size in self.sizes:

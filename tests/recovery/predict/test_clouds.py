@@ -10,7 +10,7 @@ from samecluster.recovery.predict.clouds import Clouds, beyond_all, edges_of
 def groups_of(*sizes: int, seed: int = 0, apart: float = 20.0):
     rng = np.random.default_rng(seed)
     points = np.concatenate(
-        [rng.normal(size=(size, 2)) + [apart * at, 0.0] for at, size in enumerate(sizes)]
+        [rng.normal((apart * at, 0.0), size=(size, 2)) for at, size in enumerate(sizes)]
     )
     return points, np.repeat(np.arange(len(sizes)), sizes)
 
