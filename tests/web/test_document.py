@@ -8,6 +8,7 @@ import pytest
 import schemathesis
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from jsonschema_rs import Draft202012Validator
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
     content_type_conformance,
@@ -16,6 +17,7 @@ from schemathesis.specs.openapi.checks import (
 )
 from starlette.routing import Route
 
+from samecluster.web.links import Participants, links_file
 from samecluster.web.operations import answer, decide, files, read
 from samecluster.web.operations.document import OPERATIONS, as_text
 from tests.web.served import TOKEN, begin, in_thread, write_data
@@ -93,6 +95,18 @@ def test_references_lead_somewhere_and_everything_shared_is_used() -> None:
         for name in DOCUMENT["components"][kind]
     }
     assert shared == used
+
+
+def test_people_without_a_link_are_listed_as_described(served) -> None:
+    """Their role is null."""
+    served.invite("Ann").get("session")
+    Participants(links_file(served.data.session)).revoke("Ann")
+    reply = served.owner().get("people")
+    assert {"who": "Ann", "role": None} in [
+        {name: person[name] for name in ("who", "role")} for person in reply["people"]
+    ]
+    replies = DOCUMENT["paths"]["/api/v1/people"]["get"]["responses"]
+    Draft202012Validator(replies["200"]["content"]["application/json"]["schema"]).validate(reply)
 
 
 def _references(value):

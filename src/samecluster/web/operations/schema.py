@@ -83,7 +83,8 @@ def nullable(schema: Schema, **keywords: Any) -> Schema:
     """The schema, or null."""
     if "$ref" in schema:
         return {"anyOf": [schema, {"type": "null"}], **keywords}
-    return {**schema, "type": [schema["type"], "null"], **keywords}
+    null_too = {"enum": [*schema["enum"], None]} if "enum" in schema else {}
+    return {**schema, "type": [schema["type"], "null"], **null_too, **keywords}
 
 
 def shared(name: str, schema: Schema) -> Schema:
