@@ -65,6 +65,7 @@ def _is_let_in(value, schema) -> bool:
         ({"name": "a"}, NAMES, "name must be of 2 to 4 characters; it has 1"),
         ({"name": "abcde"}, NAMES, "name must be of 2 to 4 characters; it has 5"),
         ({"name": "ab1"}, NAMES, "name must be of the form"),
+        ({"name": "abc\n"}, NAMES, "name must be of the form"),
         ({}, NAMES, "the body has no 'name'"),
         ({"name": "abc", "age": 3}, NAMES, "a field that is not known: 'age'"),
         ({"name": None}, NAMES, "name must be string"),

@@ -126,7 +126,8 @@ def _is(value: Any, kind: str) -> bool:
 
 def _check_text(value: str, schema: Schema, where: str) -> None:
     _check_size(len(value), schema, "Length", where)
-    if "pattern" in schema and not re.search(schema["pattern"], value):
+    # To Python, unlike to JSON Schema, "$" also matches before a newline at the end.
+    if "pattern" in schema and not re.fullmatch(schema["pattern"], value):
         raise wrong(where, f"of the form {schema['pattern']}")
     try:
         value.encode()
