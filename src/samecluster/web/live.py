@@ -11,7 +11,7 @@ from samecluster.web.plot import Plot
 from samecluster.web.session_thread import SessionThread
 from samecluster.web.snapshot import SessionSummary
 
-__all__ = ["stream"]
+__all__ = ["news", "stream"]
 
 _SILENCE = 15.0
 """Seconds after which a comment keeps the connection from being taken for dead."""
@@ -27,7 +27,7 @@ async def stream(thread: SessionThread, plot: Plot) -> AsyncIterator[str]:
         while not thread.closing:
             watcher.clear()
             now = thread.summary
-            for kind, data in _news(before, now, plot):
+            for kind, data in news(before, now, plot):
                 yield f"event: {kind}\ndata: {json.dumps(data)}\n\n"
             before = now
             try:
@@ -39,16 +39,17 @@ async def stream(thread: SessionThread, plot: Plot) -> AsyncIterator[str]:
         thread.unwatch(watcher)
 
 
-def _news(
+def news(
     before: SessionSummary | None, now: SessionSummary, plot: Plot
 ) -> list[tuple[str, dict[str, Any]]]:
+    """Events, as kind and data, that say what is new since the summary ``before``."""
     if before is not None and before.version == now.version:
         return []
-    news: list[tuple[str, dict[str, Any]]] = [("progress", dict(now.progress))]
-    news.append(("labels", {"version": now.version, "plot": plot.version_for(now)}))
+    found: list[tuple[str, dict[str, Any]]] = [("progress", dict(now.progress))]
+    found.append(("labels", {"version": now.version, "plot": plot.version_for(now)}))
     old = {} if before is None else before.progress
     if now.progress["n_trouble"] != old.get("n_trouble", 0):
-        news.append(("trouble", {"n_trouble": now.progress["n_trouble"]}))
+        found.append(("trouble", {"n_trouble": now.progress["n_trouble"]}))
     if now.progress["ended"] and now.progress["ended"] != old.get("ended"):
-        news.append(("ended", {"ended": now.progress["ended"]}))
-    return news
+        found.append(("ended", {"ended": now.progress["ended"]}))
+    return found
