@@ -57,6 +57,7 @@ docs-pictures: .venv/developer
 docs-reference: .venv/developer
 	$(BIN)/python -m docs.making.api > docs/api.md
 	$(BIN)/python -m samecluster.cli.markdown > docs/commands.md
+	$(BIN)/python -m samecluster.web.operations.document > docs/openapi.json
 
 clean:
 	rm -rf .venv .venv-peers .venv-docs site .mypy_cache .pytest_cache .ruff_cache .hypothesis dist reproduced

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import os
 import re
+import ssl
 import subprocess
 import sys
 import threading
@@ -23,6 +24,8 @@ from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
 
 TOKEN = "0123456789abcdef0123"
+TLS = ssl.create_default_context()
+"""Made once: each client would read all certificates again, which takes longer than a request."""
 
 
 @dataclass
@@ -110,7 +113,7 @@ class Served:
     def client(self, secret: str | None = TOKEN, **headers: str) -> httpx.Client:
         known = {} if secret is None else {"Authorization": f"Bearer {secret}"}
         sent = {"X-Samecluster": "1", **known, **headers}
-        client = httpx.Client(base_url=self.base, headers=sent, timeout=60)
+        client = httpx.Client(base_url=self.base, headers=sent, timeout=60, verify=TLS)
         self.clients.append(client)
         return client
 
@@ -128,13 +131,13 @@ class Served:
 
 @contextlib.contextmanager
 def in_thread(
-    data: Data, place: Address | None = None, *, show: tuple[str, ...] = (), **manner: Any
+    data: Data, address: Address | None = None, *, show: tuple[str, ...] = (), **options: Any
 ) -> Iterator[Served]:
     """The server in a thread of this process, on a free port."""
     opened = open_session(Request(str(data.path), id_column="shell"))
     with opened:
-        given = ServeOptions(show=show, **{"token": TOKEN, **manner})
-        serving = Server(opened, str(data.path), place or Address(port=0), given)
+        given = ServeOptions(show=show, **{"token": TOKEN, **options})
+        serving = Server(opened, str(data.path), address or Address(port=0), given)
         thread = threading.Thread(target=serving.run)
         thread.start()
         try:

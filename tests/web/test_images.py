@@ -145,8 +145,7 @@ def test_a_folder_of_images_is_shown_by_name(tmp_path) -> None:
     opened = open_session(Request(str(folder)))
     with opened:
         serving = Server(opened, str(folder), Address(port=0), ServeOptions(token=TOKEN))
-        item = serving._desk.views.item(3)
+        item = serving.context.views.item(3)
         assert item["title"] == "scan 3.png"
         assert item["image"].startswith("/api/v1/images/")
-        serving._desk.board.close()
-        serving._listening.close()
+        serving.close()

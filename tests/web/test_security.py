@@ -8,9 +8,9 @@ import httpx
 import pytest
 
 from samecluster.web.app import LARGEST_BODY
-from samecluster.web.operations.schema import operations
+from samecluster.web.operations.document import OPERATIONS
 from samecluster.web.security import CONTENT_POLICY, Hosts
-from tests.web.served import TOKEN, Served, begin, in_thread, write_data
+from tests.web.served import TLS, TOKEN, Served, begin, in_thread, write_data
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_a_server_on_all_addresses_goes_by_any_address_but_by_no_foreign_name() 
             hosts.check(bad)
 
 
-@pytest.mark.parametrize("one", operations(), ids=lambda one: f"{one.method} {one.path}")
+@pytest.mark.parametrize("one", OPERATIONS, ids=lambda one: f"{one.method} {one.path}")
 def test_nothing_without_a_link(served, one) -> None:
     """Neither without a token nor with a wrong one; only the description is for all."""
     path = one.path.replace("{number}", "0").replace("{opaque}", "0" * 32)
@@ -132,7 +132,7 @@ def test_csrf_matrix(served, origin, site, header, kind, let_in) -> None:
     sent = {"Origin": served.base if origin == OWN else origin, "Sec-Fetch-Site": site}
     sent |= {"X-Samecluster": header, "Content-Type": kind}
     headers = {name: value for name, value in sent.items() if value is not None}
-    with httpx.Client(base_url=served.base) as client:
+    with httpx.Client(base_url=served.base, verify=TLS) as client:
         client.get("/join", params={"token": TOKEN})
         assert client.cookies, "as a browser, with the cookie"
         response = client.post("/api/v1/release", content=b"{}", headers=headers)
@@ -155,7 +155,7 @@ def test_other_sites_cannot_read_either(served, headers, status) -> None:
 
 
 def test_the_link_becomes_a_cookie_that_scripts_and_other_sites_do_not_get(served) -> None:
-    with httpx.Client(base_url=served.base) as client:
+    with httpx.Client(base_url=served.base, verify=TLS) as client:
         response = client.get("/join", params={"token": TOKEN})
         assert (response.status_code, response.headers["location"]) == (303, "/")
         cookie = response.headers["set-cookie"].lower()
@@ -216,8 +216,8 @@ TRAVERSALS = [
     "../app.py",
     "..%2fapp.py",
     "..%2f__init__.py",
-    "../people.py",
-    "%2e%2e%5cpeople.py",
+    "../links.py",
+    "%2e%2e%5clinks.py",
     "~/.ssh/id_rsa",
     "C:%5cWindows%5cwin.ini",
     "..%u2215..%u2215etc/passwd",
@@ -292,11 +292,11 @@ def test_unknown_questions_and_items_are_named(served) -> None:
 
 def test_annotators_may_not_do_what_is_for_owners(served) -> None:
     ann = served.invite("Ann")
-    for one in operations():
+    for one in OPERATIONS:
         if one.for_owners:
             response = ann.client.request(
                 one.method, one.path, json={"id": "x", "key": "s"} if one.body else None
             )
             assert response.status_code == 403, one.path
             assert "owners" in response.json()["error"]
-    assert sum(one.for_owners for one in operations()) == 6
+    assert sum(one.for_owners for one in OPERATIONS) == 6

@@ -1,29 +1,51 @@
 """The commands as users run them: start, stop with Ctrl-C, go on, invite, the bundled example."""
 
-import os
 import re
 import signal
 import ssl
 import subprocess
 import sys
+import threading
+from dataclasses import dataclass
 
 import httpx
 import pytest
 
+from samecluster.cli.main import main
 from samecluster.errors import InvalidInputError
 from samecluster.web.example_data import write_digits
 from samecluster.web.server import PORT, Address, ServeOptions, Server
 from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
-from tests.web.served import in_process, in_thread, kill, link_of, write_data
+from tests.web.served import TLS, in_process, in_thread, write_data
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "samecluster", *arguments]
-    return subprocess.run(command, capture_output=True, text=True)
+@dataclass
+class Finished:
+    """How a command ended, and what it printed."""
+
+    returncode: int
+    stdout: str
+    stderr: str
 
 
-def test_ctrl_c_keeps_all_answers_and_says_how_to_go_on(tmp_path) -> None:
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Run a command in this process: a new interpreter each time would take most of the time."""
+
+    def run_command(*arguments: str) -> Finished:
+        capsys.readouterr()
+        with monkeypatch.context() as patch:
+            patch.setattr(sys, "argv", ["samecluster", *arguments])
+            with pytest.raises(SystemExit) as ended:
+                main()
+        said = capsys.readouterr()
+        return Finished(int(ended.value.code or 0), said.out, said.err)
+
+    return run_command
+
+
+def test_ctrl_c_keeps_all_answers_and_says_how_to_go_on(tmp_path, run) -> None:
     data = write_data(tmp_path)
     with in_process(data, "--id", "shell", "--port", "0") as (served, process):
         owner = served.owner()
@@ -41,23 +63,23 @@ def test_ctrl_c_keeps_all_answers_and_says_how_to_go_on(tmp_path) -> None:
     assert "after 3 questions" in run("status", str(data.session)).stdout
 
 
-def test_invite_prints_a_link_that_works_now_and_after_a_restart(tmp_path) -> None:
+def test_invite_prints_a_link_that_works_now_and_after_a_restart(tmp_path, run) -> None:
     data = write_data(tmp_path)
-    with httpx.Client(follow_redirects=True) as ann:
-        with in_process(data, "--id", "shell", "--port", "0") as (served, _):
+    with httpx.Client(follow_redirects=True, verify=TLS) as ann:
+        with in_thread(data) as served:
             link = run("invite", str(data.path), "Ann").stdout.strip()
             assert link.startswith(f"{served.base}/join?token=")
             assert ann.get(link).status_code == 200
             told = ann.get(f"{served.base}/api/v1/session").json()
             assert (told["who"], told["role"]) == ("Ann", "annotator")
-        with in_process(data) as (again, _):
+        with in_thread(data, Address()) as again:
             assert again.base == served.base, "the same port as before"
             assert ann.get(f"{again.base}/api/v1/session").status_code == 200
             assert run("invite", str(data.session), "Ann", "--revoke").returncode == 0
             assert ann.get(f"{again.base}/api/v1/session").status_code == 401
 
 
-def test_invite_needs_a_session(tmp_path) -> None:
+def test_invite_needs_a_session(tmp_path, run) -> None:
     found = run("invite", str(tmp_path / "nothing.csv"), "Ann")
     assert found.returncode == 1
     assert "no session" in found.stderr
@@ -67,7 +89,7 @@ def test_invite_needs_a_session(tmp_path) -> None:
 def test_a_start_without_a_token_makes_one_that_browsers_can_keep(tmp_path) -> None:
     data = write_data(tmp_path)
     links = []
-    with httpx.Client() as browser:
+    with httpx.Client(verify=TLS) as browser:
         for _ in range(2):
             with in_thread(data, token=None) as served:
                 links.append(served.link)
@@ -111,9 +133,9 @@ def certificate(tmp_path):
 def test_tls(tmp_path, certificate) -> None:
     cert, key = certificate
     data = write_data(tmp_path)
-    place = Address(port=0, tls_cert=cert, tls_key=key)
-    assert place.warning() is None
-    with in_thread(data, place) as served:
+    address = Address(port=0, tls_cert=cert, tls_key=key)
+    assert address.warning() is None
+    with in_thread(data, address) as served:
         assert served.link.startswith("https://127.0.0.1:")
         with httpx.Client(verify=ssl.create_default_context(cafile=str(cert))) as client:
             joined = client.get(served.link)
@@ -121,7 +143,7 @@ def test_tls(tmp_path, certificate) -> None:
             assert client.get(f"{served.base}/api/v1/progress").status_code == 200
 
 
-def test_a_broken_certificate_is_one_line(tmp_path) -> None:
+def test_a_broken_certificate_is_one_line(tmp_path, run) -> None:
     data = write_data(tmp_path)
     for name in ("cert.pem", "key.pem"):
         (tmp_path / name).write_text("nonsense")
@@ -159,37 +181,39 @@ def test_the_bundled_example_needs_nothing_but_a_folder(tmp_path, monkeypatch) -
         assert (picture.size, picture.mode) == ((8, 8), "L")
 
 
-def test_serve_digits_asks_with_pictures(tmp_path) -> None:
-    command = [sys.executable, "-m", "samecluster", "serve", "digits", "--port", "0"]
-    process = subprocess.Popen(
-        [*command, "--no-browser"],
-        cwd=tmp_path,
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    try:
-        link = link_of(process)
-        base = link.partition("/join")[0]
-        with httpx.Client(headers={"X-Samecluster": "1"}, timeout=60) as browser:
-            browser.get(link)
-            reply = browser.post(f"{base}/api/v1/next", json={"count": 1}).json()
-            (question,) = reply["questions"]
-            for item in (question["item"], question["comparator"]):
-                assert item["cells"] == []
-                shown = browser.get(base + item["image"])
-                assert shown.headers["content-type"] == "image/png"
-    finally:
-        kill(process)
+def test_serve_digits_asks_with_pictures(tmp_path, monkeypatch, run) -> None:
+    monkeypatch.chdir(tmp_path)
+    asked: list[str] = []
+
+    def look(serving: Server) -> None:
+        """Instead of `Server.run`, which answers until Ctrl-C."""
+        answering = threading.Thread(target=answer, args=[serving])
+        answering.start()
+        try:
+            with httpx.Client(headers={"X-Samecluster": "1"}, timeout=60, verify=TLS) as browser:
+                browser.get(serving.link)
+                base = serving.link.partition("/join")[0]
+                reply = browser.post(f"{base}/api/v1/next", json={"count": 1}).json()
+                (question,) = reply["questions"]
+                for item in (question["item"], question["comparator"]):
+                    assert item["cells"] == []
+                    shown = browser.get(base + item["image"])
+                    assert shown.headers["content-type"] == "image/png"
+                    asked.append(item["key"])
+        finally:
+            serving.stop()
+            answering.join()
+
+    answer = Server.run
+    monkeypatch.setattr(Server, "run", look)
+    found = run("serve", "digits", "--port", "0", "--no-browser")
+    assert len(set(asked)) == 2
+    assert re.search(r"Open http://127.0.0.1:\d+/join\?token=\S+", found.stdout)
+    assert found.returncode == 130
 
 
-def test_without_the_extra_the_command_says_what_to_install(tmp_path) -> None:
-    code = (
-        "import sys; sys.modules['uvicorn'] = None\n"
-        "from samecluster.cli.main import main\n"
-        "sys.argv = ['samecluster', 'serve', 'nothing.csv']\n"
-        "main()"
-    )
-    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
+def test_without_the_extra_the_command_says_what_to_install(monkeypatch, run) -> None:
+    monkeypatch.setitem(sys.modules, "uvicorn", None)
+    found = run("serve", "nothing.csv")
     assert found.returncode == 2
     assert re.search(r"pip install samecluster\[serve\]", found.stderr)

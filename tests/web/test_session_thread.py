@@ -17,14 +17,14 @@ N = 60
 
 
 @pytest.fixture
-def board():
+def thread():
     made = make_ellipsoids(n=N, d=2, k=3, random_state=0)
     keys = [f"row {row}" for row in range(N)]
     session = Session.create(
         MemoryStore(), keys, made.X, parameters={"method": "everything"}, seed=0
     )
-    with contextlib.closing(SessionThread(session)) as board:
-        yield board
+    with contextlib.closing(SessionThread(session)) as thread:
+        yield thread
 
 
 def answer(session: Session) -> int:
@@ -32,15 +32,15 @@ def answer(session: Session) -> int:
     return session.tell(question.id, "different", "Ann")
 
 
-def test_answers_come_before_questions_and_questions_before_looks(board) -> None:
+def test_answers_come_before_questions_and_questions_before_looks(thread) -> None:
     order = []
     blocked = threading.Event()
 
     async def crowd() -> None:
-        first = asyncio.create_task(board.call(lambda session: blocked.wait(), Urgency.ANSWER))
+        first = asyncio.create_task(thread.call(lambda session: blocked.wait(), Urgency.ANSWER))
         await asyncio.sleep(0.05)
         later = [
-            asyncio.create_task(board.call(lambda session, kind=kind: order.append(kind), kind))
+            asyncio.create_task(thread.call(lambda session, kind=kind: order.append(kind), kind))
             for kind in (Urgency.LOOK, Urgency.ASK, Urgency.ANSWER)
         ]
         await asyncio.sleep(0.05)
@@ -51,42 +51,42 @@ def test_answers_come_before_questions_and_questions_before_looks(board) -> None
     assert order == [Urgency.ANSWER, Urgency.ASK, Urgency.LOOK]
 
 
-def test_a_summary_of_every_answer_comes_by_itself_and_wakes_who_watches(board) -> None:
+def test_a_summary_of_every_answer_comes_by_itself_and_wakes_who_watches(thread) -> None:
     async def watch() -> int:
-        watcher = board.watch()
-        sequence = await board.call(answer, Urgency.ANSWER)
-        while board.summary.sequence < sequence:
+        watcher = thread.watch()
+        sequence = await thread.call(answer, Urgency.ANSWER)
+        while thread.summary.sequence < sequence:
             watcher.clear()
             await watcher.wait()
-        board.unwatch(watcher)
-        return int(board.summary.progress["n_questions"])
+        thread.unwatch(watcher)
+        return int(thread.summary.progress["n_questions"])
 
     assert asyncio.run(watch()) == 1
 
 
-def test_a_call_that_fails_fails_alone(board) -> None:
+def test_a_call_that_fails_fails_alone(thread) -> None:
     async def calls() -> Any:
         with pytest.raises(InvalidInputError):
-            await board.call(lambda session: session.tell("nonsense", "same"))
-        return await board.call(answer)
+            await thread.call(lambda session: session.tell("nonsense", "same"))
+        return await thread.call(answer)
 
     assert asyncio.run(calls()) == 2
 
 
-def test_a_closed_board_does_what_is_in_line_and_refuses_what_comes_later(board) -> None:
+def test_a_closed_thread_does_what_is_in_line_and_refuses_what_comes_later(thread) -> None:
     async def calls() -> None:
-        under_way = asyncio.create_task(board.call(answer))
+        under_way = asyncio.create_task(thread.call(answer))
         await asyncio.sleep(0)
-        assert await asyncio.to_thread(board.close)
+        assert await asyncio.to_thread(thread.close)
         assert await under_way == 2
         with pytest.raises(StoreError, match="being stopped"):
-            await board.call(answer)
+            await thread.call(answer)
 
     asyncio.run(calls())
 
 
-def test_many_answers_at_once_are_all_taken(board) -> None:
+def test_many_answers_at_once_are_all_taken(thread) -> None:
     async def crowd() -> Any:
-        return await asyncio.gather(*(board.call(answer, Urgency.ANSWER) for _ in range(40)))
+        return await asyncio.gather(*(thread.call(answer, Urgency.ANSWER) for _ in range(40)))
 
     assert sorted(asyncio.run(crowd())) == list(range(2, 42))

@@ -1,5 +1,7 @@
 """The labelling page: a session behind a small web server, for one person or several.
 
-`app` has the routes, `board` the session behind one thread, `openapi.json` what is sent and what is
-answered. Starlette and uvicorn come with the extra ``samecluster[serve]``.
+`server` makes an open session listen, `app` has its routes, `operations` what can be asked of it,
+each declared beside its handler; `session_thread` owns the session, `snapshot` and `views` are what
+is shown of it, `links` and `security` say who may come in, and `static` is the page itself.
+Starlette and uvicorn come with the extra ``samecluster[serve]``.
 """

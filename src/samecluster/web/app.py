@@ -1,4 +1,4 @@
-"""The application: a route for each operation of openapi.json, the page's files, and the way in."""
+"""The application: a route for each declared operation, the page's files, and the way in."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from samecluster.errors import SameClusterError
-from samecluster.web.context import Call, Handler, ServerContext
+from samecluster.web.context import Call, ServerContext
 from samecluster.web.errors import HttpError, status_of
 from samecluster.web.links import Participant
-from samecluster.web.operations import answer, decide, read
-from samecluster.web.operations.schema import Operation, operations
+from samecluster.web.operations.declared import Operation
+from samecluster.web.operations.document import OPERATIONS
 from samecluster.web.security import Guard, Hosts, check_origin
 
 __all__ = ["LARGEST_BODY", "build_app"]
@@ -28,24 +28,22 @@ LARGEST_BODY = 64 * 1024
 _STATIC = Path(__file__).with_name("static")
 _MONTH = 30 * 24 * 3600
 _NOBODY = Participant(None, "annotator")
-_HANDLERS: dict[str, Handler] = {
-    **answer.OPERATIONS,
-    **read.OPERATIONS,
-    **decide.OPERATIONS,
-}
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 
-def build_app(desk: ServerContext, hosts: Hosts, cookie: str, *, secure: bool = False) -> Starlette:
-    """The application behind a desk; ``cookie`` is the name under which browsers keep the link."""
+def build_app(
+    context: ServerContext, hosts: Hosts, cookie: str, *, secure: bool = False
+) -> Starlette:
+    """The application of a session; ``cookie`` is the name under which browsers keep the link."""
     routes = [
-        Route(one.path, _endpoint(one, desk, cookie), methods=[one.method]) for one in operations()
+        Route(operation.path, _endpoint(operation, context, cookie), methods=[operation.method])
+        for operation in OPERATIONS
     ]
     return Starlette(
         routes=[
             *routes,
-            Route("/join", _join(desk, cookie, secure), methods=["GET"]),
+            Route("/join", _join(context, cookie, secure), methods=["GET"]),
             Mount("/", StaticFiles(directory=_STATIC, html=True)),
         ],
         middleware=[Middleware(Guard, hosts=hosts)],
@@ -53,40 +51,38 @@ def build_app(desk: ServerContext, hosts: Hosts, cookie: str, *, secure: bool = 
             HttpError: _refused,
             SameClusterError: _failed,
             HTTPException: _not_found,
-            Exception: _broken,
+            Exception: _internal_error,
         },
     )
 
 
-def _endpoint(operation: Operation, desk: ServerContext, cookie: str) -> Endpoint:
-    act = _HANDLERS[operation.id]
-
+def _endpoint(operation: Operation, context: ServerContext, cookie: str) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         check_origin(request.headers, request.method)
-        person = _NOBODY if operation.open_to_all else _person(request, desk, cookie)
+        person = _NOBODY if operation.open_to_all else _person(request, context, cookie)
         if operation.for_owners and not person.is_owner:
             raise HttpError(403, "only owners of the session may do this; ask whoever invited you")
         given = operation.read_parameters(request.path_params, "path")
         given |= operation.read_parameters(request.query_params, "query")
         if operation.body is not None:
             given |= operation.read_body(await _body(request))
-        result: Any = await act(desk, Call(person, given))
+        result: Any = await operation.handler(context, Call(person, given))
         return result if isinstance(result, Response) else JSONResponse(result)
 
     return endpoint
 
 
-def _person(request: Request, desk: ServerContext, cookie: str) -> Participant:
-    """Whose link came along, as a cookie or in the Authorization header."""
+def _person(request: Request, context: ServerContext, cookie: str) -> Participant:
+    """The person whose link came along, as a cookie or in the Authorization header."""
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
     if scheme.lower() != "bearer":
         secret = request.cookies.get(cookie, "")
-    person = desk.people.person(secret) if secret else None
+    person = context.people.person(secret) if secret else None
     if person is None:
         raise HttpError(
             401, "open your personal link first; whoever runs this session can invite you"
         )
-    desk.note(person)
+    context.note(person)
     return person
 
 
@@ -94,8 +90,8 @@ async def _body(request: Request) -> bytes:
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise HttpError(415, "the body must be JSON: Content-Type: application/json")
-    told = request.headers.get("content-length", "0")
-    if told.isascii() and told.isdigit() and int(told) > LARGEST_BODY:
+    length = request.headers.get("content-length", "0")
+    if length.isascii() and length.isdigit() and int(length) > LARGEST_BODY:
         raise _too_large()
     data = bytearray()
     try:
@@ -112,12 +108,12 @@ def _too_large() -> HttpError:
     return HttpError(413, f"the body is larger than {LARGEST_BODY:,} bytes")
 
 
-def _join(desk: ServerContext, cookie: str, secure: bool) -> Endpoint:
+def _join(context: ServerContext, cookie: str, secure: bool) -> Endpoint:
     async def join(request: Request) -> Response:
         secret = request.query_params.get("token", "")
         if request.headers.get("sec-fetch-dest", "document") != "document":
             raise HttpError(403, "open the link in the address line")
-        if desk.people.person(secret) is None:
+        if context.people.person(secret) is None:
             return PlainTextResponse(
                 "This link is not valid, or not any more. Whoever runs this session can make a new "
                 "one: samecluster invite SESSION NAME\n",
@@ -146,11 +142,11 @@ def _failed(_: Request, error: Exception) -> Response:
 
 def _not_found(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    told = {404: "there is nothing at this address", 405: "this address takes another method"}
-    text = told.get(error.status_code, "this request cannot be answered")
+    texts = {404: "there is nothing at this address", 405: "this address takes another method"}
+    text = texts.get(error.status_code, "this request cannot be answered")
     return JSONResponse({"error": text}, error.status_code, headers=error.headers)
 
 
-def _broken(_: Request, __: Exception) -> Response:
+def _internal_error(_: Request, __: Exception) -> Response:
     text = "something is wrong in the server, which says more in its terminal; answers are kept"
     return JSONResponse({"error": text}, 500)

@@ -1,4 +1,4 @@
-"""What requests need: the session on its board, how it is shown, and who takes part."""
+"""What operations work on: the session in its thread, how it is shown, and who takes part."""
 
 from __future__ import annotations
 
@@ -36,12 +36,12 @@ class Call:
 class ServerContext:
     """A session that is being served.
 
-    ``seen`` is when everybody was last here, ``placed`` the events of each person's last placement,
-    which are taken back together.
+    ``seen`` is the time of each person's last request, ``placed`` the events of each person's last
+    placement, which are taken back together.
     """
 
     opened: OpenSession
-    board: SessionThread
+    thread: SessionThread
     views: Views
     plot: Plot
     images: Images | None
@@ -51,9 +51,9 @@ class ServerContext:
     placed: dict[str | None, list[int]] = field(default_factory=dict)
 
     def note(self, person: Participant) -> None:
-        """Somebody is here."""
+        """Remember that this person made a request now."""
         self.seen[person.name] = datetime.now(UTC)
 
 
 Handler: TypeAlias = Callable[[ServerContext, Call], Awaitable[Any]]
-"""What an operation of openapi.json does; gives JSON, or a response."""
+"""The function behind an operation; returns JSON or a response."""

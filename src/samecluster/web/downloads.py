@@ -1,6 +1,6 @@
-"""Files that the owner takes home: rows with their labels, the report, the proof.
+"""Files that owners download: rows with their labels, the report, the proof.
 
-Made from a summary, so that nobody who answers waits for it.
+They are made from a summary, so that no answer waits for them.
 """
 
 from __future__ import annotations

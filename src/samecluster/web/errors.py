@@ -1,4 +1,4 @@
-"""What the server says when it does not do what was asked: a status and a plain sentence."""
+"""Errors of requests: which HTTP status each class has. The text is one plain sentence."""
 
 from __future__ import annotations
 

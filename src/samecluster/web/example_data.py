@@ -1,4 +1,4 @@
-"""The bundled example: scanned digits as pictures, for whoever wants to try the page.
+"""The bundled example: scanned digits as pictures, to try the page with.
 
 The scans come with scikit-learn. PNG is written by hand, as it is four chunks of a gray image, and
 Pillow is not always there.
@@ -20,7 +20,7 @@ __all__ = ["NAME", "QUESTIONS", "gray_png", "write_digits"]
 
 NAME = "digits"
 QUESTIONS = 100
-"""Enough for about 1 % wrong labels, and some minutes for a person; who likes it can go on."""
+"""Enough for about 1 % wrong labels; some minutes for a person, who can go on afterwards."""
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _EIGHT_BIT_GRAY = bytes([8, 0, 0, 0, 0])
 

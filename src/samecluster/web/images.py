@@ -1,6 +1,6 @@
 """Images of items: files inside the data's folder, known to browsers by opaque ids only.
 
-What type a file has is read from its first bytes, never from its name. SVG is no image here: it can
+The type of a file is read from its first bytes, never from its name. SVG is no image here: it can
 hold script.
 """
 

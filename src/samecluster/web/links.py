@@ -1,8 +1,8 @@
 """Who may come in: personal links, kept apart from the session, and only as hashes.
 
 The file is in the user's own folder for state and readable by nobody else. A link works until it is
-revoked, also after a restart of the server; it is not in the session file, so that whoever gets a
-copy of that gets no way in.
+revoked, also after a restart of the server; it is not in the session file, so that a copy of that
+file lets nobody in.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import Any
 
 from samecluster.errors import InvalidInputError, StoreError
 
-__all__ = ["ROLES", "Participant", "Participants", "links_file", "place_of"]
+__all__ = ["ROLES", "Participant", "Participants", "links_file", "session_id"]
 
 ROLES = ("owner", "annotator")
 _LONGEST_NAME = 100
@@ -31,7 +31,7 @@ _MOST_STARTS = 20
 
 @dataclass(frozen=True)
 class Participant:
-    """Somebody who came in by a link; ``name`` is None for whoever started the server."""
+    """A person with a link; ``name`` is None for the person who started the server without one."""
 
     name: str | None
     role: str
@@ -41,16 +41,16 @@ class Participant:
         return self.role == "owner"
 
 
-def place_of(session: Path) -> str:
-    """A short name for the place of a session, the same on every start."""
+def session_id(session: Path) -> str:
+    """A short name for a session, made from its path: the same on every start."""
     return hashlib.sha256(str(session.absolute()).encode()).hexdigest()[:16]
 
 
 def links_file(session: Path) -> Path:
     """Where the links of a session are kept."""
-    told = os.environ.get("XDG_STATE_HOME")
-    state = Path(told) if told else Path.home() / ".local" / "state"
-    return state / "samecluster" / f"{place_of(session)}.links.json"
+    configured = os.environ.get("XDG_STATE_HOME")
+    state = Path(configured) if configured else Path.home() / ".local" / "state"
+    return state / "samecluster" / f"{session_id(session)}.links.json"
 
 
 class Participants:
@@ -65,7 +65,7 @@ class Participants:
 
     @property
     def address(self) -> str | None:
-        """Where the server is, or was last."""
+        """The URL of the server, or its last one."""
         self._read()
         return self._address
 
@@ -88,8 +88,8 @@ class Participants:
         self._read()
         secret = secrets.token_urlsafe(24)
         made = datetime.now(UTC).isoformat(timespec="seconds")
-        told = {"who": checked_name(person.name), "role": person.role, "made": made}
-        self._links[_hash(secret)] = {**told, "start": start}
+        link = {"who": checked_name(person.name), "role": person.role, "made": made}
+        self._links[_hash(secret)] = {**link, "start": start}
         starts = [hashed for hashed, link in self._links.items() if link.get("start")]
         for old in starts[:-_MOST_STARTS]:
             del self._links[old]
@@ -97,7 +97,7 @@ class Participants:
         return secret
 
     def revoke(self, name: str) -> int:
-        """End all links of a person; how many there were."""
+        """End all links of a person; return how many there were."""
         self._read()
         before = len(self._links)
         self._links = {h: link for h, link in self._links.items() if link["who"] != name}
@@ -105,7 +105,7 @@ class Participants:
         return before - len(self._links)
 
     def person(self, secret: str) -> Participant | None:
-        """Whose link this is."""
+        """The person whose link has this secret; None if there is none."""
         hashed = _hash(secret)
         if hashed in self._tokens:
             return self._tokens[hashed]
@@ -114,7 +114,7 @@ class Participants:
         return None if link is None else Participant(link["who"], link["role"])
 
     def roles(self) -> dict[str | None, str]:
-        """Everybody who has a link."""
+        """The role of each person who has a link."""
         self._read()
         found = {link["who"]: str(link["role"]) for link in self._links.values()}
         return {**found, **{person.name: person.role for person in self._tokens.values()}}

@@ -1,4 +1,4 @@
-"""Server-sent events: who watches hears of every new summary, and nothing twice."""
+"""Server-sent events: what changed from one summary to the next, for each watcher."""
 
 from __future__ import annotations
 
@@ -11,44 +11,45 @@ from samecluster.web.plot import Plot
 from samecluster.web.session_thread import SessionThread
 from samecluster.web.snapshot import SessionSummary
 
-__all__ = ["stream"]
+__all__ = ["news", "stream"]
 
 _SILENCE = 15.0
 """Seconds after which a comment keeps the connection from being taken for dead."""
-_BREATH = 0.2
-"""Seconds between two events: eyes need no more, and many answers make one."""
+_PAUSE = 0.2
+"""Seconds between two summaries that are sent; many answers then make one event."""
 
 
-async def stream(board: SessionThread, plot: Plot) -> AsyncIterator[str]:
-    """Events for one watcher, until the server stops or the watcher goes."""
-    watcher = board.watch()
+async def stream(thread: SessionThread, plot: Plot) -> AsyncIterator[str]:
+    """Events for one watcher, until the server stops or the watcher disconnects."""
+    watcher = thread.watch()
     before: SessionSummary | None = None
     try:
-        while not board.closing:
+        while not thread.closing:
             watcher.clear()
-            now = board.summary
-            for kind, data in _news(before, now, plot):
+            now = thread.summary
+            for kind, data in news(before, now, plot):
                 yield f"event: {kind}\ndata: {json.dumps(data)}\n\n"
             before = now
             try:
                 await asyncio.wait_for(watcher.wait(), _SILENCE)
             except TimeoutError:
                 yield ": still here\n\n"
-            await asyncio.sleep(_BREATH)
+            await asyncio.sleep(_PAUSE)
     finally:
-        board.unwatch(watcher)
+        thread.unwatch(watcher)
 
 
-def _news(
+def news(
     before: SessionSummary | None, now: SessionSummary, plot: Plot
 ) -> list[tuple[str, dict[str, Any]]]:
+    """Events, as kind and data, that say what is new since the summary ``before``."""
     if before is not None and before.version == now.version:
         return []
-    news: list[tuple[str, dict[str, Any]]] = [("progress", dict(now.progress))]
-    news.append(("labels", {"version": now.version, "plot": plot.version_for(now)}))
-    told = {} if before is None else before.progress
-    if now.progress["n_trouble"] != told.get("n_trouble", 0):
-        news.append(("trouble", {"n_trouble": now.progress["n_trouble"]}))
-    if now.progress["ended"] and now.progress["ended"] != told.get("ended"):
-        news.append(("ended", {"ended": now.progress["ended"]}))
-    return news
+    found: list[tuple[str, dict[str, Any]]] = [("progress", dict(now.progress))]
+    found.append(("labels", {"version": now.version, "plot": plot.version_for(now)}))
+    old = {} if before is None else before.progress
+    if now.progress["n_trouble"] != old.get("n_trouble", 0):
+        found.append(("trouble", {"n_trouble": now.progress["n_trouble"]}))
+    if now.progress["ended"] and now.progress["ended"] != old.get("ended"):
+        found.append(("ended", {"ended": now.progress["ended"]}))
+    return found

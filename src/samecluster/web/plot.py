@@ -1,4 +1,4 @@
-"""The scatter plot: a fixed choice of points in the plane that shows the groups best."""
+"""The scatter plot: a fixed sample of points in the plane that shows the groups best."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _DrawnPlot:
 
 
 class Plot:
-    """Points to draw. The plane turns only when clusters come or go, so that eyes can follow."""
+    """Points to draw. The plane changes only when the set of clusters does: eyes can follow."""
 
     def __init__(self, X: FloatArray, columns: tuple[str, ...], views: Views) -> None:
         self._X, self._columns, self._views = X, columns, views

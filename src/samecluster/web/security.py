@@ -1,8 +1,8 @@
-"""Who is let in, and from where: checks before anything else looks at a request.
+"""Where requests may come from: checks before any operation sees a request.
 
 - Host: a page of another name that was pointed at this machine (DNS rebinding) is turned away.
 - Origin and Sec-Fetch-Site: requests that another site makes with this browser's cookie (CSRF).
-- Every response says that it may not be framed, guessed at, or run any script but the page's own.
+- Every response forbids frames, guesses at its type, and scripts that are not the page's own.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _HEADERS = {
 }
 LARGEST_HEAD = 32 * 1024
 _LOCAL = frozenset({"localhost", "127.0.0.1", "::1"})
-_REFUSED = 403
+_FORBIDDEN = 403
 
 
 def is_local(host: str) -> bool:
@@ -68,12 +68,12 @@ class Hosts:
         return cls(frozenset(names), everywhere)
 
     def check(self, header: str | None) -> None:
-        """Refusal unless a Host header has one of the names, with any port."""
+        """HttpError unless a Host header has one of the names, with any port."""
         name = _name_in(header or "")
         if name in self.names or (self.any_address and _address(name) is not None):
             return
         raise HttpError(
-            _REFUSED,
+            _FORBIDDEN,
             "this server does not go by that name; open the link that it printed, or start it "
             "with --allow-host NAME",
         )
@@ -90,30 +90,30 @@ class Guard:
             await self._app(scope, receive, send)
             return
 
-        # The page's own files may be kept if they are asked after; data may not.
+        # Browsers may cache the page's own files if they revalidate them; data they may not.
         is_file = not scope["path"].startswith(("/api/", "/join"))
-        kept = "no-cache" if is_file else "no-store"
+        caching = "no-cache" if is_file else "no-store"
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in _HEADERS.items():
                     headers[name] = value
-                headers.setdefault("cache-control", kept)
+                headers.setdefault("cache-control", caching)
             await send(message)
 
         try:
             _check_size(scope)
             self._hosts.check(Headers(scope=scope).get("host"))
-        except HttpError as refusal:
-            refused = JSONResponse({"error": str(refusal)}, refusal.status)
+        except HttpError as error:
+            refused = JSONResponse({"error": str(error)}, error.status)
             await refused(scope, receive, guarded)
             return
         await self._app(scope, receive, guarded)
 
 
 def check_origin(headers: Headers, method: str) -> None:
-    """Refusal if another site makes this request.
+    """HttpError if another site makes this request.
 
     Browsers say where a request comes from; programs say nothing, and need the secret anyway.
     """
@@ -121,9 +121,9 @@ def check_origin(headers: Headers, method: str) -> None:
     from_elsewhere = origin is not None and origin.partition("://")[2] != headers.get("host")
     allowed = ("same-origin",) if method == "POST" else ("same-origin", "none")
     if from_elsewhere or (site is not None and site not in allowed):
-        raise HttpError(_REFUSED, "requests from other sites are refused; use the page itself")
+        raise HttpError(_FORBIDDEN, "requests from other sites are refused; use the page itself")
     if method == "POST" and headers.get("x-samecluster") != "1":
-        raise HttpError(_REFUSED, "the header X-Samecluster: 1 is missing")
+        raise HttpError(_FORBIDDEN, "the header X-Samecluster: 1 is missing")
 
 
 def _check_size(scope: Scope) -> None:

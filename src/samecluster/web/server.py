@@ -11,12 +11,13 @@ from pathlib import Path
 from types import FrameType
 
 import uvicorn
+from starlette.applications import Starlette
 
 from samecluster.errors import InvalidInputError
 from samecluster.web.app import build_app
 from samecluster.web.context import ServerContext
 from samecluster.web.images import Images, images_of
-from samecluster.web.links import Participant, Participants, links_file, place_of
+from samecluster.web.links import Participant, Participants, links_file, session_id
 from samecluster.web.plot import Plot
 from samecluster.web.security import LARGEST_HEAD, Hosts, is_local
 from samecluster.web.session_thread import SessionThread
@@ -34,7 +35,7 @@ _GRACE = 2
 
 @dataclass(frozen=True)
 class Address:
-    """Where the server is to be found.
+    """Where the server listens, and the names that it goes by.
 
     Attributes
     ----------
@@ -60,8 +61,8 @@ class Address:
     def is_secure(self) -> bool:
         return self.tls_cert is not None
 
-    def address(self, port: int) -> str:
-        """What to put before a path."""
+    def base_url(self, port: int) -> str:
+        """The URL of the server, without a path."""
         host = {"0.0.0.0": socket.gethostname(), "::": socket.gethostname()}.get(
             self.host, self.host
         )
@@ -79,17 +80,17 @@ class Address:
         )
 
 
-def bind(place: Address, before: str | None) -> socket.socket:
-    """A socket that listens; on the port of last time (in ``before``) unless one is named."""
-    if place.port is not None:
-        return _bound(place.host, place.port)
-    last = (before or "").rpartition(":")[2]
+def bind(address: Address, last_url: str | None) -> socket.socket:
+    """A socket that listens on the port of the address, or else on that of ``last_url``."""
+    if address.port is not None:
+        return _bound(address.host, address.port)
+    last = (last_url or "").rpartition(":")[2]
     for port in (int(last) if last.isdigit() else PORT, PORT):
         try:
-            return _bound(place.host, port)
+            return _bound(address.host, port)
         except InvalidInputError:
             continue
-    return _bound(place.host, _ANY)
+    return _bound(address.host, _ANY)
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,11 @@ class ServeOptions:
 
     Attributes
     ----------
-    show : columns to show of items; a choice of all if empty
+    show : columns to show of items; a selection of all if empty
     image_column : the column with paths of images, if it is not found by itself
     token : the secret of the owner's link; random if None
     who : the name of the owner
-    lease_seconds : how long a question is kept for somebody
+    lease_seconds : how long a question is kept for the person who got it
     """
 
     show: Sequence[str] = ()
@@ -113,67 +114,76 @@ class ServeOptions:
 
 
 class Server:
-    """A server that listens already, with the link of the owner; `run` makes it answer."""
+    """A server that listens already, with the link of the owner; `run` makes it answer.
+
+    Attributes
+    ----------
+    context : what its operations work on
+    app : the application, to be called without a socket
+    link : the personal link of the owner
+    """
 
     def __init__(
-        self, opened: OpenSession, data: str, place: Address, manner: ServeOptions
+        self, opened: OpenSession, data: str, address: Address, options: ServeOptions
     ) -> None:
         people = Participants(links_file(opened.path))
-        owner = Participant(manner.who, "owner")
-        if manner.token is not None:
-            people.accept(manner.token, owner)
-        self._desk = _desk(opened, data, people, manner)
+        owner = Participant(options.who, "owner")
+        if options.token is not None:
+            people.accept(options.token, owner)
+        self.context = _context(opened, data, people, options)
         try:
-            self._server = _server(self._desk, place, opened.path)
-            self._listening = bind(place, people.address)
+            hosts = Hosts.of(address.host, address.allow_hosts)
+            cookie = f"samecluster-{session_id(opened.path)}"
+            self.app = build_app(self.context, hosts, cookie, secure=address.is_secure)
+            self._server = _UvicornServer(_config(self.app, address), self.context.thread)
+            self._listening = bind(address, people.address)
         except BaseException:
-            self._desk.board.close()
+            self.context.thread.close()
             raise
-        address = place.address(self._listening.getsockname()[1])
-        people.set_address(address)
-        secret = manner.token or people.invite(owner, start=True)
-        self.link = f"{address}/join?token={secret}"
+        url = address.base_url(self._listening.getsockname()[1])
+        people.set_address(url)
+        secret = options.token or people.invite(owner, start=True)
+        self.link = f"{url}/join?token={secret}"
 
     def run(self) -> None:
-        """Answer until `stop` or Ctrl-C, then close the session.
-
-        If that is still thinking it is left as it is: all answers are in its file.
-        """
+        """Answer until `stop` or Ctrl-C, then close the session."""
         try:
             self._server.run(sockets=[self._listening])
         finally:
-            self._desk.board.close()
-            self._listening.close()
+            self.close()
 
     def stop(self) -> None:
         """Make `run` return, from another thread."""
-        self._desk.board.stop()
+        self.context.thread.stop()
         self._server.should_exit = True
 
+    def close(self) -> None:
+        """Close session and socket; a session that is busy is left alone: its answers are safe."""
+        self.context.thread.close()
+        self._listening.close()
 
-def _desk(
-    opened: OpenSession, data: str, people: Participants, manner: ServeOptions
+
+def _context(
+    opened: OpenSession, data: str, people: Participants, options: ServeOptions
 ) -> ServerContext:
-    images = images_of(opened, data, manner.image_column)
-    columns = checked_columns(opened, manner.show)
-    if images is not None and not manner.show:
-        columns = tuple(name for name in columns if _goes_with_a_picture(opened, name, images))
+    images = images_of(opened, data, options.image_column)
+    columns = checked_columns(opened, options.show)
+    if images is not None and not options.show:
+        columns = tuple(name for name in columns if _is_shown_beside_picture(opened, name, images))
     views = Views(opened, columns, images)
     names = opened.prepared.kept.preparation.number_columns
     plot = Plot(opened.prepared.X, names, views)
     return ServerContext(
-        opened, SessionThread(opened.session), views, plot, images, people, manner.lease_seconds
+        opened, SessionThread(opened.session), views, plot, images, people, options.lease_seconds
     )
 
 
-def _goes_with_a_picture(opened: OpenSession, column: str, images: Images) -> bool:
-    """Words do; the picture says more than the numbers that stand for it."""
+def _is_shown_beside_picture(opened: OpenSession, column: str, images: Images) -> bool:
+    """Whether to show a column beside the picture: if it has words. Numbers say less than it."""
     return column != images.column and len(opened.table.column(column).numbers.odd) > 0
 
 
-def _server(desk: ServerContext, place: Address, session: Path) -> uvicorn.Server:
-    hosts = Hosts.of(place.host, place.allow_hosts)
-    app = build_app(desk, hosts, f"samecluster-{place_of(session)}", secure=place.is_secure)
+def _config(app: Starlette, address: Address) -> uvicorn.Config:
     config = uvicorn.Config(
         app,
         http="h11",
@@ -185,25 +195,25 @@ def _server(desk: ServerContext, place: Address, session: Path) -> uvicorn.Serve
         proxy_headers=False,
         h11_max_incomplete_event_size=LARGEST_HEAD,
         timeout_graceful_shutdown=_GRACE,
-        ssl_certfile=place.tls_cert,
-        ssl_keyfile=place.tls_key,
+        ssl_certfile=address.tls_cert,
+        ssl_keyfile=address.tls_key,
     )
     try:
         config.load()
     except (ssl.SSLError, OSError) as error:
         raise InvalidInputError(f"--tls-cert and --tls-key cannot be used: {error}") from None
-    return _UvicornServer(config, desk.board)
+    return config
 
 
 class _UvicornServer(uvicorn.Server):
-    """Lets those who watch go when it is told to stop: they would wait for ever."""
+    """Ends the event streams when it is told to stop; it would wait for them."""
 
-    def __init__(self, config: uvicorn.Config, board: SessionThread) -> None:
+    def __init__(self, config: uvicorn.Config, session_thread: SessionThread) -> None:
         super().__init__(config)
-        self._board = board
+        self._session_thread = session_thread
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        self._board.stop()
+        self._session_thread.stop()
         super().handle_exit(sig, frame)
 
 

@@ -1,8 +1,8 @@
-"""A session that many may use at once: calls wait in line for the one thread that has it.
+"""A session that many requests use at once: calls queue for the one thread that owns it.
 
-While nobody waits, the thread works out what comes next, and publishes a summary that others read
-without waiting. Whatever is thought about, an answer that was called in is committed before its
-future is done.
+While the queue is empty, the thread works out the next questions and publishes a summary that
+requests read without waiting. An answer is committed before its future is done, whatever else the
+thread has to do.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ T = TypeVar("T")
 _OVERDUE = 1.0
 """Seconds after which a summary is made although calls are waiting; more if it takes long."""
 _SHARE = 10
-"""Of so many seconds one goes into summaries while calls are waiting."""
-_PATIENCE = 5.0
-"""Seconds that closing waits for a thought to end; answers are safe either way."""
+"""While calls wait, at most 1/10 of the time goes into summaries."""
+_LONGEST_CLOSE = 5.0
+"""Seconds that `close` waits for the thread; answers are on disk either way."""
 
 log = logging.getLogger("samecluster.web")
 
 
 class Urgency(enum.IntEnum):
-    """Who comes first in the line."""
+    """Which calls come first: the lowest number, then the oldest."""
 
     ANSWER = 0
     ASK = 1
@@ -55,14 +55,14 @@ class _Call:
 
 
 class SessionThread:
-    """The session, the line before it, and those who watch.
+    """The session, the queue of calls, and the watchers that wait for the next summary.
 
-    Made in the thread that opened the session; from then on only the board's own thread uses it.
+    Made in the thread that opened the session; from then on only its own thread uses the session.
     """
 
     def __init__(self, session: Session) -> None:
         self._session = session
-        self._line: queue.PriorityQueue[_Call] = queue.PriorityQueue()
+        self._queue: queue.PriorityQueue[_Call] = queue.PriorityQueue()
         self._numbers = itertools.count()
         self._watchers: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
         self._watching = threading.Lock()
@@ -74,11 +74,11 @@ class SessionThread:
         self._thread.start()
 
     async def call(self, work: Callable[[Session], T], urgency: Urgency = Urgency.LOOK) -> T:
-        """Have the thread do something with the session."""
+        """Run ``work`` on the session in its thread; await what it returns."""
         return await asyncio.wrap_future(self._put(work, urgency))
 
     async def call_and_see(self, work: Callable[[Session], T]) -> T:
-        """The same, and a new summary before it is done: for changes that are rare."""
+        """The same, with a new summary before it returns: for rare changes."""
 
         def both(session: Session) -> T:
             result = work(session)
@@ -88,7 +88,7 @@ class SessionThread:
         return await self.call(both)
 
     def watch(self) -> asyncio.Event:
-        """An event that is set at every new summary, and when the board closes."""
+        """An event that is set at every new summary, and when the thread is stopped."""
         watcher = asyncio.Event()
         with self._watching:
             self._watchers[watcher] = asyncio.get_running_loop()
@@ -99,28 +99,28 @@ class SessionThread:
             self._watchers.pop(watcher, None)
 
     def stop(self) -> None:
-        """Take no more calls and let those who watch go."""
+        """Take no more calls and wake all watchers, so that their streams end."""
         self.closing = True
         self._wake()
 
     def close(self) -> bool:
-        """Do what is in line, then close the session; False if it was still busy thinking."""
+        """Finish the queue, then close the session; False if it was still busy."""
         self.stop()
-        self._line.put(_Call(Urgency.LAST, next(self._numbers), None))
-        self._thread.join(_PATIENCE)
+        self._queue.put(_Call(Urgency.LAST, next(self._numbers), None))
+        self._thread.join(_LONGEST_CLOSE)
         return not self._thread.is_alive()
 
     def _put(self, work: Callable[[Session], T], urgency: Urgency) -> Future[T]:
         if self.closing:
             raise StoreError("the server is being stopped; send it again when it is back")
         call = _Call(urgency, next(self._numbers), work)
-        self._line.put(call)
+        self._queue.put(call)
         return call.done
 
     def _work(self) -> None:
         while True:
             try:
-                call = self._line.get(block=not self._is_behind())
+                call = self._queue.get(block=not self._is_behind())
             except queue.Empty:
                 self._catch_up()
                 continue
@@ -143,13 +143,13 @@ class SessionThread:
         return self._tried != self._session.state.n_events
 
     def _catch_up(self) -> None:
-        """Think, and tell what is known now; in between somebody may have come."""
+        """Work out the next questions, and publish a summary unless a call came meanwhile."""
         try:
             self._session.prepare()
-            if self._line.empty() or time.monotonic() > self._due_at:
+            if self._queue.empty() or time.monotonic() > self._due_at:
                 self._publish()
         except Exception:
-            # Whoever asks next hears of it; nobody waits for this.
+            # The next call for questions raises it again; nobody waits for this one.
             log.exception("the next questions could not be worked out")
             self._tried = self._session.state.n_events
 

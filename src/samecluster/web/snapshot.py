@@ -1,4 +1,4 @@
-"""What is known of a session at one moment, for all who look: made once, never changed."""
+"""What is known of a session at one moment: made once, never changed, read by all requests."""
 
 from __future__ import annotations
 
@@ -45,11 +45,12 @@ class SessionSummary:
 
     @classmethod
     def blank(cls, session: Session) -> SessionSummary:
-        """Before anything was worked out, which takes seconds for large data."""
+        """The summary before the first questions were worked out, which may take seconds."""
         n = len(session.state.items.keys)
         nothing = Progress(n, 0, session.state.n_questions, {How.UNASSIGNED: n}, 0, "")
-        told = _progress(nothing, 0, (), None)
-        return cls(-1, 0, None, {}, {}, told, dict(session.state.parameters))
+        return cls(
+            -1, 0, None, {}, {}, _progress(nothing, 0, (), None), dict(session.state.parameters)
+        )
 
     @classmethod
     def of(cls, session: Session, version: int) -> SessionSummary:

@@ -1,4 +1,4 @@
-"""Items, questions and groups as the page shows them, as JSON; and why an item is where it is."""
+"""Items, questions and groups as JSON for the page, and why an item has its label."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ from samecluster.workspace.pair_display import compared
 
 __all__ = ["Views", "why"]
 
-
 _CONTEXT = 6
+"""Members of the comparator's group that are shown beside a question."""
 
 
 class Views:
-    """What people get to see of the data."""
+    """What people see of the data."""
 
     def __init__(self, opened: OpenSession, columns: Sequence[str], images: Images | None) -> None:
         self._opened, self._images = opened, images
@@ -77,7 +77,7 @@ class Views:
             "id": asked.id,
             "item": self.item(asked.rows[0]),
             "comparator": self.item(asked.rows[1]),
-            "differs": [one.left.column for one in cells if one.differs],
+            "differs": [cell.left.column for cell in cells if cell.differs],
             "cluster": summary.group(number),
             "context": self.members_like(number, asked.rows[0], summary, without=asked.rows),
             "before": None if asked.before is None else asked.before.value,
@@ -86,7 +86,7 @@ class Views:
     def members_like(
         self, number: int, row: int, summary: SessionSummary, without: Iterable[int] = ()
     ) -> list[dict[str, Any]]:
-        """A few sure members of a group, those most like the item first."""
+        """Up to 6 members of a group that are not predicted, those most like the item first."""
         if number < 0 or summary.recovery is None:
             return []
         labels, how = summary.recovery.labels, summary.recovery.how_codes
@@ -99,7 +99,7 @@ class Views:
         points = summary.recovery.points
         gaps = np.sum((points[rows] - points[row]) ** 2, axis=1)
         nearest = rows[np.lexsort((gaps, -how[rows]))[:_CONTEXT]]
-        return [self.item(int(one)) for one in nearest]
+        return [self.item(member) for member in nearest.tolist()]
 
     def groups(self, row: int | None, summary: SessionSummary) -> dict[str, Any]:
         """The groups that an item can be put into."""
@@ -155,7 +155,7 @@ class Views:
                 {
                     "item": self.item(row),
                     "how": How(recovery.how_codes[row]).name.lower(),
-                    "probability": _likely(recovery.probability, row),
+                    "probability": _probability(recovery.probability, row),
                 }
                 for row in page
             ],
@@ -163,7 +163,7 @@ class Views:
         }
 
 
-def _likely(probability: Any, row: int) -> float | None:
+def _probability(probability: Any, row: int) -> float | None:
     if probability is None or np.isnan(probability[row]):
         return None
     return float(probability[row])
@@ -184,9 +184,10 @@ def why(recovery: Recovery, row: int, views: Views) -> str:
 def _by_answers(recovery: Recovery, row: int, views: Views) -> str:
     said = []
     for answer in recovery.answers:
-        one, two = answer.question.item, answer.question.comparator
-        if row in (one, two):
-            said.append(f"{answer.verdict.value} as {views.title(two if one == row else one)}")
+        item, comparator = answer.question.item, answer.question.comparator
+        if row in (item, comparator):
+            other = comparator if item == row else item
+            said.append(f"{answer.verdict.value} as {views.title(other)}")
     where = f"{views.title(row)} is in cluster {recovery.labels[row]}"
     return (
         f"{where} by answers: {', '.join(said)}." if said else f"{where}: it is the first member."

@@ -13,12 +13,12 @@ from tests.web.served import in_process, in_thread, write_data
 # The package carries axe-core; nothing else of it is used.
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
-MANNERS: dict[str, dict[str, Any]] = {
+DEVICES: dict[str, dict[str, Any]] = {
     "desk, light": {"viewport": DESK, "color_scheme": "light"},
     "phone, dark": {"viewport": PHONE, "color_scheme": "dark", "has_touch": True},
 }
 if LONG:
-    MANNERS |= {
+    DEVICES |= {
         "desk, dark": {"viewport": DESK, "color_scheme": "dark"},
         "phone, light": {"viewport": PHONE, "color_scheme": "light", "has_touch": True},
     }
@@ -96,10 +96,10 @@ def walk(person):
     yield "no connection"
 
 
-@pytest.mark.parametrize("manner", MANNERS)
-def test_views_of_a_session_in_work(manner, served, chromium) -> None:
+@pytest.mark.parametrize("device", DEVICES)
+def test_views_of_a_session_in_work(device, served, chromium) -> None:
     found = []
-    with somebody(chromium, served.link, served.data, **MANNERS[manner]) as ada:
+    with somebody(chromium, served.link, served.data, **DEVICES[device]) as ada:
         for view in walk(ada):
             found += objections(ada, view)
     assert not found, "\n".join(found)

@@ -92,9 +92,9 @@ def serve(
     from samecluster.workspace.request import listed
 
     request, image_column = _with_example(request, image_column)
-    place = Address(host, port, tuple(allow_host or ()), tls_cert, tls_key)
-    manner = ServeOptions(listed(show, ()), image_column, token, request.who, lease_seconds)
-    _serve(Console(highlight=False, soft_wrap=True), request, place, manner, browser)
+    address = Address(host, port, tuple(allow_host or ()), tls_cert, tls_key)
+    options = ServeOptions(listed(show, ()), image_column, token, request.who, lease_seconds)
+    _serve(Console(highlight=False, soft_wrap=True), request, address, options, browser)
 
 
 def invite(
@@ -137,13 +137,13 @@ def invite(
 
 
 def _serve(
-    console: Console, request: Request, place: Address, manner: ServeOptions, browser: bool
+    console: Console, request: Request, address: Address, options: ServeOptions, browser: bool
 ) -> None:
     from samecluster.workspace.open import export_command, session_path
 
     # The signal is raised again once the server has stopped.
     with contextlib.suppress(KeyboardInterrupt):
-        _serve_until_stopped(console, request, place, manner, browser)
+        _serve_until_stopped(console, request, address, options, browser)
     console.print()
     console.print("Stopped. All answers are kept.", markup=False)
     console.print(f"Go on: {_again(request)}", markup=False)
@@ -154,7 +154,7 @@ def _serve(
 
 
 def _serve_until_stopped(
-    console: Console, request: Request, place: Address, manner: ServeOptions, browser: bool
+    console: Console, request: Request, address: Address, options: ServeOptions, browser: bool
 ) -> None:
     from samecluster.cli.terminal.all_rows import take_in_what_needs_questions
     from samecluster.web.server import Server
@@ -165,10 +165,10 @@ def _serve_until_stopped(
         opened = open_session(request)
     with opened:
         opened = take_in_what_needs_questions(console, request.who, opened)
-        serving = Server(opened, request.data, place, manner)
+        serving = Server(opened, request.data, address, options)
         begun = "Answers go to" if opened.is_new else "Going on with"
         console.print(f"{begun} {opened.path}.", markup=False)
-        for line in (sample_line(opened), place.warning()):
+        for line in (sample_line(opened), address.warning()):
             if line is not None:
                 console.print(line, markup=False)
         console.print(f"Open {serving.link}", markup=False)

@@ -1,1 +1,5 @@
-"""What the page can ask of the server: answering, reading, deciding."""
+"""What can be asked of the server, each operation declared beside its handler.
+
+`answer`, `read`, `decide` and `files` have the handlers; `declared` and `schema` are what
+declarations are made of, and `document` makes the OpenAPI document from them.
+"""

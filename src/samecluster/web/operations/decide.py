@@ -1,6 +1,6 @@
 """Operations that change how the session goes on: names, disagreement, remedies, choices.
 
-Things are tried out on a second copy of the session, so that nobody waits for a preview.
+Previews are made on a second copy of the session, so that nobody waits for them.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import asyncio
 import contextlib
 import hashlib
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import Any
 
 from samecluster.errors import ProtocolError
 from samecluster.sessions.conflicts import Conflict, Effect, Remedy
@@ -17,63 +17,172 @@ from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.events import body_text
 from samecluster.sessions.storage.sqlite import SqliteStore
-from samecluster.web.context import Call, Handler, ServerContext
+from samecluster.web.context import Call, ServerContext
 from samecluster.web.errors import HttpError
+from samecluster.web.operations.declared import (
+    CLUSTER_NUMBER,
+    CONFLICT,
+    ITEM_KEY,
+    NOT_FOUND,
+    PROGRESS,
+    QUESTION_ID,
+    UNUSABLE,
+    VERDICT,
+    Operations,
+    Parameter,
+)
+from samecluster.web.operations.schema import (
+    COUNT,
+    TEXT,
+    array,
+    choice,
+    integer,
+    nullable,
+    record,
+    shared,
+    string,
+)
 from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 
-__all__ = ["OPERATIONS", "on_a_twin"]
+__all__ = ["OPERATIONS", "on_a_copy"]
+
+OPERATIONS = Operations()
+_REMEDY_ID = string(maxLength=64)
+_CHANGED = record(progress=PROGRESS)
+_ASKED = shared(
+    "Asked",
+    record(
+        questions=integer(minimum=0, description="How many questions come next because of it."),
+        ids=array(TEXT, description="Their ids."),
+    ),
+)
+_EFFECT = shared("Effect", record(text=TEXT, undecided=COUNT, decided=COUNT, changed=COUNT))
+_SAID = shared("Said", record(sequence=COUNT, who=nullable(TEXT), text=TEXT))
+_REMEDY = shared("Remedy", record(id=TEXT, text=TEXT))
+_TROUBLE = shared(
+    "Trouble",
+    record(
+        kind=choice("contradiction", "tie", "refutation"),
+        text=TEXT,
+        answers=array(_SAID),
+        remedies=array(_REMEDY),
+    ),
+)
 
 
-async def _name(desk: ServerContext, call: Call) -> Any:
-    if call["number"] not in desk.board.summary.anchors:
-        raise HttpError(404, f"there is no cluster {call['number']}")
-    return await _change(desk, lambda session: session.name(call["number"], call["name"], call.who))
+@OPERATIONS.declare(
+    "POST /clusters/{number}/name",
+    "Name a group.",
+    parameters=[Parameter("number", CLUSTER_NUMBER, "path", required=True)],
+    body=record(name=string(minLength=1, maxLength=200)),
+    reply=_CHANGED,
+    errors=[NOT_FOUND, CONFLICT],
+)
+async def _name(context: ServerContext, call: Call) -> Any:
+    if call["number"] not in context.thread.summary.anchors:
+        raise HttpError(NOT_FOUND, f"there is no cluster {call['number']}")
+    return await _change(
+        context, lambda session: session.name(call["number"], call["name"], call.who)
+    )
 
 
-async def _doubt(desk: ServerContext, call: Call) -> Any:
-    asked = await desk.board.call(lambda session: session.doubt(call["item"], call.who))
+@OPERATIONS.declare(
+    "POST /doubt",
+    "This label is wrong: questions about the item come next.",
+    body=record(item=ITEM_KEY),
+    reply=_ASKED,
+    errors=[CONFLICT],
+)
+async def _doubt(context: ServerContext, call: Call) -> Any:
+    asked = await context.thread.call(lambda session: session.doubt(call["item"], call.who))
     return _asked(asked)
 
 
-async def _merge(desk: ServerContext, call: Call) -> Any:
+@OPERATIONS.declare(
+    "POST /merge",
+    "Two groups are one: the question that decides it comes next.",
+    body=record(clusters=array(CLUSTER_NUMBER, minItems=2, maxItems=2)),
+    reply=_ASKED,
+    errors=[CONFLICT],
+)
+async def _merge(context: ServerContext, call: Call) -> Any:
     one, two = call["clusters"]
     if one == two:
-        raise HttpError(422, f"two different clusters can be merged, got {one} twice")
-    asked = await desk.board.call(lambda session: session.merge(one, two, call.who))
+        raise HttpError(UNUSABLE, f"two different clusters can be merged, got {one} twice")
+    asked = await context.thread.call(lambda session: session.merge(one, two, call.who))
     return _asked([] if asked is None else [asked])
 
 
-async def _split(desk: ServerContext, call: Call) -> Any:
-    asked = await desk.board.call(
+@OPERATIONS.declare(
+    "POST /split",
+    "These do not belong to the group: each against its anchor comes next.",
+    body=record(cluster=CLUSTER_NUMBER, items=array(ITEM_KEY, minItems=1, maxItems=20)),
+    reply=_ASKED,
+    errors=[CONFLICT],
+)
+async def _split(context: ServerContext, call: Call) -> Any:
+    asked = await context.thread.call(
         lambda session: session.split(call["cluster"], call["items"], call.who)
     )
     return _asked(asked)
 
 
-async def _preview(desk: ServerContext, call: Call) -> Any:
-    return await _tried_out(
-        desk, lambda session: session.preview_answer(call["question"], call["verdict"], call.who)
+@OPERATIONS.declare(
+    "POST /preview",
+    "What an answer would do to the labels; nothing changes.",
+    body=record(question=QUESTION_ID, verdict=VERDICT),
+    reply=_EFFECT,
+    errors=[CONFLICT],
+)
+async def _preview(context: ServerContext, call: Call) -> Any:
+    return await _preview_of(
+        context, lambda session: session.preview_answer(call["question"], call["verdict"], call.who)
     )
 
 
-async def _trouble(desk: ServerContext, _: Call) -> Any:
-    found = await desk.board.call(lambda session: session.trouble)
+@OPERATIONS.declare(
+    "GET /trouble",
+    "What does not fit together, the answers to look at again, and remedies.",
+    reply=record(trouble=array(_TROUBLE)),
+)
+async def _trouble(context: ServerContext, _: Call) -> Any:
+    found = await context.thread.call(lambda session: session.trouble)
     return {"trouble": [_as_json(one) for one in found]}
 
 
-async def _preview_remedy(desk: ServerContext, call: Call) -> Any:
-    return await _tried_out(desk, lambda session: session.preview(_remedy(session, call["id"])))
+@OPERATIONS.declare(
+    "POST /remedies/preview",
+    "What a remedy would do to the labels; nothing changes.",
+    body=record(id=_REMEDY_ID),
+    reply=_EFFECT,
+    errors=[CONFLICT],
+)
+async def _preview_remedy(context: ServerContext, call: Call) -> Any:
+    return await _preview_of(context, lambda session: session.preview(_remedy(session, call["id"])))
 
 
-async def _apply_remedy(desk: ServerContext, call: Call) -> Any:
+@OPERATIONS.declare(
+    "POST /remedies/apply",
+    "Choose a remedy.",
+    body=record(id=_REMEDY_ID),
+    reply=_CHANGED,
+    errors=[CONFLICT],
+    for_owners=True,
+)
+async def _apply_remedy(context: ServerContext, call: Call) -> Any:
     return await _change(
-        desk, lambda session: session.apply(_remedy(session, call["id"]), call.who)
+        context, lambda session: session.apply(_remedy(session, call["id"]), call.who)
     )
 
 
-async def _choices(desk: ServerContext, _: Call) -> Any:
-    summary = desk.board.summary
+@OPERATIONS.declare(
+    "GET /choices",
+    "What can be done when nothing is left to ask; empty before.",
+    reply=record(ended=TEXT, choices=array(record(key=TEXT, text=TEXT))),
+)
+async def _choices(context: ServerContext, _: Call) -> Any:
+    summary = context.thread.summary
     ended, recovery = summary.progress["ended"], summary.recovery
     if not ended or recovery is None:
         return {"ended": ended, "choices": []}
@@ -81,7 +190,15 @@ async def _choices(desk: ServerContext, _: Call) -> Any:
     return {"ended": ended, "choices": [{"key": c.key, "text": c.text} for c in found]}
 
 
-async def _choose(desk: ServerContext, call: Call) -> Any:
+@OPERATIONS.declare(
+    "POST /choices",
+    "Choose how to go on, or to stop.",
+    body=record(key=string(minLength=1, maxLength=8)),
+    reply=_CHANGED,
+    errors=[CONFLICT],
+    for_owners=True,
+)
+async def _choose(context: ServerContext, call: Call) -> Any:
     def choose(session: Session) -> None:
         budget = session.state.parameters.get("max_questions")
         offered = choices(session.snapshot(), budget) if session.progress().ended else []
@@ -93,16 +210,16 @@ async def _choose(desk: ServerContext, call: Call) -> Any:
         else:
             session.set_parameters(who=call.who, **chosen.parameters)
 
-    return await _change(desk, choose)
+    return await _change(context, choose)
 
 
-async def _change(desk: ServerContext, work: Callable[[Session], None]) -> Any:
-    await desk.board.call_and_see(work)
-    return {"progress": desk.board.summary.progress}
+async def _change(context: ServerContext, work: Callable[[Session], None]) -> Any:
+    await context.thread.call_and_see(work)
+    return {"progress": context.thread.summary.progress}
 
 
-async def _tried_out(desk: ServerContext, look: Callable[[Session], Effect]) -> Any:
-    effect = await asyncio.to_thread(on_a_twin, desk.opened, look)
+async def _preview_of(context: ServerContext, look: Callable[[Session], Effect]) -> Any:
+    effect = await asyncio.to_thread(on_a_copy, context.opened, look)
     return {
         "text": str(effect),
         "undecided": effect.undecided,
@@ -128,9 +245,9 @@ def _as_json(trouble: Conflict) -> dict[str, Any]:
 
 
 def _id_of(remedy: Remedy) -> str:
-    """The same for the same remedy, as long as it is one."""
-    told = "\n".join(f"{kind} {body_text(body)}" for kind, body in remedy.events)
-    return hashlib.sha256(told.encode()).hexdigest()[:32]
+    """An id that is made from the remedy's events, so that it stays the same while they do."""
+    text = "\n".join(f"{kind} {body_text(body)}" for kind, body in remedy.events)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 def _remedy(session: Session, id_: str) -> Remedy:
@@ -141,24 +258,7 @@ def _remedy(session: Session, id_: str) -> Remedy:
     raise ProtocolError("that is no remedy any more; look at what does not fit again")
 
 
-OPERATIONS: dict[str, Handler] = {
-    "name": _name,
-    "doubt": _doubt,
-    "merge": _merge,
-    "split": _split,
-    "preview": _preview,
-    "trouble": _trouble,
-    "preview_remedy": _preview_remedy,
-    "apply_remedy": _apply_remedy,
-    "choices": _choices,
-    "choose": _choose,
-}
-
-
-T = TypeVar("T")
-
-
-def on_a_twin(opened: OpenSession, look: Callable[[Session], T]) -> T:
-    """What a look at the session as it is in its file gives; takes as long as a resume."""
+def on_a_copy(opened: OpenSession, look: Callable[[Session], Effect]) -> Effect:
+    """What ``look`` returns for a copy of the session, read from its file; as slow as a resume."""
     with contextlib.closing(SqliteStore(opened.path, read_only=True)) as store:
         return look(opened.prepared.session(store))

@@ -1,163 +1,259 @@
-"""Operations of somebody who looks: progress, plot, groups, reasons, images, files to take home.
+"""Operations of people who look: session, progress, plot, groups, reasons, people.
 
-All but a few are made from the last summary, so that looking keeps nobody from answering.
+All but one are made from the last summary, so that no answer waits for them.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
-from starlette.responses import FileResponse, Response, StreamingResponse
+from starlette.responses import StreamingResponse
 
 import samecluster
 from samecluster.recovery.result.how import How
-from samecluster.web import downloads
-from samecluster.web.context import Call, Handler, ServerContext
+from samecluster.web.context import Call, ServerContext
 from samecluster.web.errors import HttpError
-from samecluster.web.links import place_of
+from samecluster.web.links import ROLES, session_id
 from samecluster.web.live import stream
-from samecluster.web.operations.schema import FILE
+from samecluster.web.operations.declared import (
+    BY_HOW,
+    CLUSTER_NAME,
+    CLUSTER_NUMBER,
+    HOW,
+    HOWS,
+    ITEM,
+    ITEM_KEY,
+    NOT_FOUND,
+    PROGRESS,
+    UNUSABLE,
+    Operations,
+    Parameter,
+    Reply,
+)
+from samecluster.web.operations.schema import (
+    COUNT,
+    NUMBER,
+    TEXT,
+    array,
+    boolean,
+    choice,
+    integer,
+    nullable,
+    record,
+    shared,
+    string,
+)
 from samecluster.web.views import why
 from samecluster.workspace.all_rows import sample_line
 
 __all__ = ["OPERATIONS"]
 
-_HERE = 60.0
-"""Seconds after their last request that somebody counts as being here."""
+OPERATIONS = Operations()
+_ROLE = choice(*ROLES)
+
+_PRESENT = 60.0
+"""Seconds after their last request for which people count as present."""
 
 
-async def _session(desk: ServerContext, call: Call) -> Any:
+@OPERATIONS.declare(
+    "GET /session",
+    "What this session is and who you are.",
+    reply=shared(
+        "Session",
+        record(
+            id=string(description="The same on every start of the server for this session."),
+            title=TEXT,
+            who=nullable(
+                TEXT, description="Your name; null for whoever started the server without --who."
+            ),
+            role=_ROLE,
+            lease_seconds=NUMBER,
+            columns=array(TEXT),
+            n_people=COUNT,
+            which_group=boolean(description="There are few enough groups to choose from."),
+            kind=choice("table", "text", "image"),
+            sample=nullable(
+                TEXT,
+                description="If the items are a sample of data in blocks: that they are, and which "
+                "command labels all rows.",
+            ),
+            version=TEXT,
+        ),
+    ),
+)
+async def _session(context: ServerContext, call: Call) -> Any:
     now = datetime.now(UTC)
-    here = sum((now - seen).total_seconds() < _HERE for seen in desk.seen.values())
+    present = sum((now - seen).total_seconds() < _PRESENT for seen in context.seen.values())
     return {
-        "id": place_of(desk.opened.path),
-        "title": desk.opened.table.source,
+        "id": session_id(context.opened.path),
+        "title": context.opened.table.source,
         "who": call.who,
         "role": call.person.role,
-        "lease_seconds": desk.lease_seconds,
-        "columns": list(desk.views.columns),
-        "n_people": here,
-        "which_group": desk.board.summary.may_choose,
-        "kind": desk.views.kind,
-        "sample": sample_line(desk.opened, desk.opened.path.name),
+        "lease_seconds": context.lease_seconds,
+        "columns": list(context.views.columns),
+        "n_people": present,
+        "which_group": context.thread.summary.may_choose,
+        "kind": context.views.kind,
+        "sample": sample_line(context.opened, context.opened.path.name),
         "version": samecluster.__version__,
     }
 
 
-async def _progress(desk: ServerContext, _: Call) -> Any:
-    return desk.board.summary.progress
+@OPERATIONS.declare("GET /progress", "How far the session is.", reply=PROGRESS)
+async def _progress(context: ServerContext, _: Call) -> Any:
+    return context.thread.summary.progress
 
 
-async def _events(desk: ServerContext, _: Call) -> Any:
-    return StreamingResponse(stream(desk.board, desk.plot), media_type="text/event-stream")
+@OPERATIONS.declare(
+    "GET /events",
+    'Server-sent events: progress (data: Progress), labels (data: {"version", "plot"}), trouble, '
+    "ended. The first progress comes at once; a comment every 15 seconds.",
+    reply=Reply("The stream.", {"text/event-stream": TEXT}),
+)
+async def _events(context: ServerContext, _: Call) -> Any:
+    return StreamingResponse(stream(context.thread, context.plot), media_type="text/event-stream")
 
 
-async def _openapi(_: ServerContext, __: Call) -> Any:
-    return FileResponse(FILE, media_type="application/json")
-
-
-async def _people(desk: ServerContext, _: Call) -> Any:
-    counted = await desk.board.call(
+@OPERATIONS.declare(
+    "GET /people",
+    "Who takes part.",
+    reply=record(
+        people=array(
+            record(
+                who=nullable(TEXT),
+                role=nullable(_ROLE),
+                n_answers=COUNT,
+                last=nullable(
+                    TEXT, description="When they were last here since the server started, UTC."
+                ),
+            )
+        )
+    ),
+    for_owners=True,
+)
+async def _people(context: ServerContext, _: Call) -> Any:
+    counted = await context.thread.call(
         lambda session: Counter(said.who for said in session.state.answers() if not said.source)
     )
-    roles = desk.people.roles()
-    everybody = dict.fromkeys([*roles, *counted, *desk.seen])
+    roles = context.people.roles()
+    everybody = dict.fromkeys([*roles, *counted, *context.seen])
     found = [
         {
             "who": who,
             "role": roles.get(who),
             "n_answers": counted.get(who, 0),
-            "last": _time(desk.seen.get(who)),
+            "last": _time(context.seen.get(who)),
         }
         for who in everybody
     ]
     return {"people": found}
 
 
-async def _plot(desk: ServerContext, _: Call) -> Any:
-    return await asyncio.to_thread(desk.plot.points, desk.board.summary)
+@OPERATIONS.declare(
+    "GET /plot",
+    "Points in the plane that shows the groups best, at most 20,000 of them.",
+    reply=record(
+        version=integer(description="Changes when x, y and items do."),
+        axes=array(TEXT, minItems=2, maxItems=2),
+        x=array(NUMBER),
+        y=array(NUMBER),
+        items=array(TEXT),
+        titles=array(TEXT),
+        labels=array(integer()),
+        how=array(
+            integer(minimum=0, maximum=4),
+            description="0 unassigned, 1 predicted, 2 inferred, 3 proven, 4 asked.",
+        ),
+    ),
+)
+async def _plot(context: ServerContext, _: Call) -> Any:
+    return await asyncio.to_thread(context.plot.points, context.thread.summary)
 
 
-async def _plot_labels(desk: ServerContext, _: Call) -> Any:
-    return desk.plot.labels(desk.board.summary)
+@OPERATIONS.declare(
+    "GET /plot/labels",
+    "Labels of the points of the plot of this version, in the same order; get the plot again if "
+    "the version is another.",
+    reply=record(version=integer(), labels=array(integer()), how=array(integer())),
+)
+async def _plot_labels(context: ServerContext, _: Call) -> Any:
+    return context.plot.labels(context.thread.summary)
 
 
-async def _clusters(desk: ServerContext, _: Call) -> Any:
-    return {"clusters": desk.views.clusters(desk.board.summary)}
+@OPERATIONS.declare(
+    "GET /clusters",
+    "All groups.",
+    reply=record(
+        clusters=array(
+            shared(
+                "ClusterSummary",
+                record(
+                    number=CLUSTER_NUMBER,
+                    name=CLUSTER_NAME,
+                    size=COUNT,
+                    by_how=BY_HOW,
+                    anchor=string(
+                        description="The key of the item that the number and the name belong to."
+                    ),
+                ),
+            )
+        )
+    ),
+)
+async def _clusters(context: ServerContext, _: Call) -> Any:
+    return {"clusters": context.views.clusters(context.thread.summary)}
 
 
-async def _members(desk: ServerContext, call: Call) -> Any:
-    found = desk.views.members(
+@OPERATIONS.declare(
+    "GET /clusters/{number}",
+    "The members of a group, the surest first.",
+    parameters=[
+        Parameter("number", CLUSTER_NUMBER, "path", required=True),
+        Parameter("offset", {**CLUSTER_NUMBER, "default": 0}),
+        Parameter("limit", integer(minimum=1, maximum=200, default=50)),
+        Parameter("how", choice(*HOWS)),
+    ],
+    reply=record(
+        number=CLUSTER_NUMBER,
+        name=CLUSTER_NAME,
+        size=COUNT,
+        members=array(
+            shared("Member", record(item=ITEM, how=HOW, probability=nullable(NUMBER))), maxItems=200
+        ),
+        total=integer(minimum=0, description="Members that are known in this way."),
+    ),
+    errors=[NOT_FOUND],
+)
+async def _members(context: ServerContext, call: Call) -> Any:
+    found = context.views.members(
         call["number"],
         call["offset"],
         call["limit"],
         call.given.get("how"),
-        desk.board.summary,
+        context.thread.summary,
     )
     if found is None:
-        raise HttpError(404, f"there is no cluster {call['number']}")
+        raise HttpError(NOT_FOUND, f"there is no cluster {call['number']}")
     return found
 
 
-async def _why(desk: ServerContext, call: Call) -> Any:
-    row, recovery = desk.views.row(call["item"]), desk.board.summary.recovery
+@OPERATIONS.declare(
+    "GET /why",
+    "Why an item is where it is, in words.",
+    parameters=[Parameter("item", ITEM_KEY, required=True)],
+    reply=record(text=TEXT, how=HOW),
+    errors=[UNUSABLE],
+)
+async def _why(context: ServerContext, call: Call) -> Any:
+    row, recovery = context.views.row(call["item"]), context.thread.summary.recovery
     if recovery is None:
         return {"text": "Nothing is known yet.", "how": "unassigned"}
-    text = await asyncio.to_thread(why, recovery, row, desk.views)
+    text = await asyncio.to_thread(why, recovery, row, context.views)
     return {"text": text, "how": How(recovery.how_codes[row]).name.lower()}
-
-
-async def _image(desk: ServerContext, call: Call) -> Any:
-    images = desk.images
-    found = None if images is None else await asyncio.to_thread(images.read, call["opaque"])
-    if found is None:
-        raise HttpError(404, "there is no such image")
-    data, kind = found
-    return Response(data, media_type=kind, headers={"cache-control": "private, max-age=86400"})
-
-
-async def _export(desk: ServerContext, call: Call) -> Any:
-    return await _download(desk, downloads.labels, call["format"])
-
-
-async def _report(desk: ServerContext, _: Call) -> Any:
-    trouble = await desk.board.call(lambda session: session.trouble)
-    return await _download(desk, downloads.report, trouble)
-
-
-async def _proof(desk: ServerContext, _: Call) -> Any:
-    return await _download(desk, downloads.proof)
-
-
-async def _download(
-    desk: ServerContext, make: Callable[..., downloads.Download], *more: Any
-) -> Response:
-    made = await asyncio.to_thread(make, desk.opened, desk.board.summary, *more)
-    held = {"content-disposition": f'attachment; filename="{made.name}"'}
-    return Response(made.data, media_type=made.kind, headers=held)
 
 
 def _time(at: datetime | None) -> str | None:
     return None if at is None else at.isoformat(timespec="seconds")
-
-
-OPERATIONS: dict[str, Handler] = {
-    "session": _session,
-    "progress": _progress,
-    "events": _events,
-    "openapi": _openapi,
-    "people": _people,
-    "plot": _plot,
-    "plot_labels": _plot_labels,
-    "clusters": _clusters,
-    "members": _members,
-    "why": _why,
-    "image": _image,
-    "export": _export,
-    "report": _report,
-    "proof": _proof,
-}

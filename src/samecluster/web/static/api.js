@@ -1,5 +1,5 @@
-// Talking to the server: JSON over the same origin. Two ways to fail, and who must act differs:
-// Refused (the server said no, and why) and Unreachable (nobody answered; try again later).
+// Requests to the server: JSON over the same origin. They fail in two ways: Refused (the server said
+// no, and why) and Unreachable (nobody answered; try again later).
 
 const ROOT = "/api/v1/";
 
@@ -24,7 +24,7 @@ export function post(path, body = {}, seconds = 30) {
   return answered(path, { ...written(body), signal: AbortSignal.timeout(1000 * seconds) });
 }
 
-// For the moment when the page goes away: nobody is left to hear the reply.
+// Sent while the page is closed: nobody reads the reply.
 export function leaveWord(path, body = {}) {
   fetch(ROOT + path, { ...written(body), keepalive: true }).catch(() => {});
 }

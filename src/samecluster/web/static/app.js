@@ -3,7 +3,6 @@
 import { get, Refused } from "./api.js";
 import { clusterView } from "./cluster_view.js";
 import { clustersView } from "./clusters_view.js";
-import { Desk } from "./desk.js";
 import { element } from "./elements.js";
 import { groupsView } from "./groups_view.js";
 import { Keys } from "./keys.js";
@@ -11,11 +10,12 @@ import { Live } from "./live.js";
 import { Outbox } from "./outbox.js";
 import { peopleView } from "./people_view.js";
 import { progressView } from "./progress_view.js";
+import { QuestionQueue } from "./question_queue.js";
 import { questionView } from "./question_view.js";
-import { SavedState } from "./saved_state.js";
+import { SaveIndicator } from "./save_indicator.js";
 import { troubleView } from "./trouble_view.js";
 
-const PLACES = [
+const VIEWS = [
   { path: "", text: "Label", view: questionView },
   { path: "progress", text: "Progress", view: progressView },
   { path: "clusters", text: "Clusters", view: clustersView },
@@ -31,8 +31,8 @@ class App extends EventTarget {
   progress = null;
   keys = new Keys();
   live = new Live();
-  // Questions that this person asked for, to be shown with their effect.
-  wanted = new Set();
+  // Ids of questions that this person requested, to be shown with their effect.
+  requested = new Set();
   #left = null;
   #noticeTimer = null;
 
@@ -41,10 +41,10 @@ class App extends EventTarget {
     if (!this.session) return;
     const { id, title, who, lease_seconds: leaseSeconds } = this.session;
     this.outbox = new Outbox(`${id ?? title}\n${who ?? ""}`);
-    this.desk = new Desk(this.outbox, leaseSeconds);
+    this.queue = new QuestionQueue(this.outbox, leaseSeconds);
     document.getElementById("title").textContent = title;
     document.getElementById("who").textContent = who ?? "";
-    new SavedState(document.getElementById("saved"), this);
+    new SaveIndicator(document.getElementById("saved"), this);
     this.#listen();
     this.#route();
     this.outbox.send();
@@ -72,7 +72,7 @@ class App extends EventTarget {
 
   async undo() {
     try {
-      if (await this.desk.undo()) this.go("");
+      if (await this.queue.undo()) this.go("");
       else this.notify("You have no answer to take back.");
     } catch (error) {
       this.notify(`Not taken back: ${error.message}`);
@@ -84,16 +84,16 @@ class App extends EventTarget {
     if (progress) this.#take(progress);
   }
 
-  // Replies and events may overtake each other; what is older than what is shown is passed over.
+  // Replies and events may overtake each other; what is older than what is shown is ignored.
   #take(progress) {
     if (progress.sequence < (this.progress?.sequence ?? 0)) return;
     const hasNewClusters = progress.n_clusters !== this.progress?.n_clusters;
     this.progress = progress;
     if (hasNewClusters) this.#refreshSession();
     this.dispatchEvent(new Event("progress"));
-    this.#drawPlaces();
+    this.#drawNavigation();
     // What others did may have opened new questions, or ended them.
-    if (!this.desk.current) this.desk.refresh();
+    if (!this.queue.current) this.queue.refresh();
   }
 
   // Which views there are depends on how many clusters are known.
@@ -109,7 +109,7 @@ class App extends EventTarget {
       this.notify(`An answer was not taken: ${detail.error.message}`);
     });
     this.outbox.addEventListener("waiting", ({ detail }) => this.#linkCheck(detail.error));
-    this.desk.addEventListener("trouble", ({ detail }) => {
+    this.queue.addEventListener("trouble", ({ detail }) => {
       if (!this.#linkCheck(detail)) this.notify(detail.message);
     });
     this.live.addEventListener("progress", ({ detail }) => detail && this.#take(detail));
@@ -128,37 +128,37 @@ class App extends EventTarget {
 
   #route(moved = false) {
     const [path, ...rest] = location.hash.replace(/^#\/?/, "").split("/");
-    const found = this.#open().find((one) => one.path === path) ?? PLACES[0];
+    const found = this.#open().find((one) => one.path === path) ?? VIEWS[0];
     this.#left?.abort();
     this.#left = new AbortController();
-    const place = document.getElementById("place");
-    place.dataset.view = found.path || "question";
-    found.view(place, this, this.#left.signal, ...rest);
+    const root = document.getElementById("view");
+    root.dataset.view = found.path || "question";
+    found.view(root, this, this.#left.signal, ...rest);
     document.title = `${found.text ?? "Label"} - ${this.session.title} - samecluster`;
-    this.#drawPlaces();
+    this.#drawNavigation();
     if (moved) {
       scrollTo(0, 0);
-      place.querySelector("h1")?.focus({ preventScroll: true });
+      root.querySelector("h1")?.focus({ preventScroll: true });
     }
   }
 
   #open() {
-    return PLACES.filter((one) => !one.owner || this.session.role === "owner");
+    return VIEWS.filter((one) => !one.owner || this.session.role === "owner");
   }
 
-  // The same links are kept where they are the same: somebody may have the focus on one.
-  #drawPlaces() {
-    const view = document.getElementById("place").dataset.view;
-    const current = PLACES.find((one) => (one.path || "question") === view);
+  // Links that did not change are kept: one of them may have the focus.
+  #drawNavigation() {
+    const view = document.getElementById("view").dataset.view;
+    const current = VIEWS.find((one) => (one.path || "question") === view);
     const trouble = this.progress?.n_trouble ?? 0;
     const links = this.#open()
       .filter(({ text }) => text)
       .map((one) => link(one, trouble));
-    const places = document.getElementById("places");
-    if (places.textContent !== links.map(({ textContent }) => textContent).join("")) {
-      places.replaceChildren(...links);
+    const navigation = document.getElementById("navigation");
+    if (navigation.textContent !== links.map(({ textContent }) => textContent).join("")) {
+      navigation.replaceChildren(...links);
     }
-    for (const shown of places.children) {
+    for (const shown of navigation.children) {
       const isCurrent = shown.getAttribute("href") === `#/${current?.under ?? current?.path}`;
       if (isCurrent) shown.setAttribute("aria-current", "page");
       else shown.removeAttribute("aria-current");
@@ -185,7 +185,7 @@ class App extends EventTarget {
   #calm(heading, text) {
     this.#left?.abort();
     document
-      .getElementById("place")
+      .getElementById("view")
       .replaceChildren(
         element("section", { class: "calm" }, element("h1", {}, heading), element("p", {}, text)),
       );

@@ -4,29 +4,29 @@ import { get, post } from "./api.js";
 import { button, count, element, number } from "./elements.js";
 import { line, picture } from "./items.js";
 import { swatch } from "./palette.js";
-import { renaming } from "./renaming.js";
-import { BEFORE, wantQuestions } from "./wanting.js";
-import { clusterName, HOW, sentence } from "./words.js";
+import { renameCluster } from "./rename_cluster.js";
+import { BEFORE, requestQuestions } from "./requested_questions.js";
+import { clusterName, HOW, sentence } from "./wording.js";
 
 const PAGE = 50;
 
-export async function clusterView(place, app, signal, which) {
-  const view = new ClusterView(place, app, signal, Number(which));
+export async function clusterView(root, app, signal, which) {
+  const view = new ClusterView(root, app, signal, Number(which));
   await view.fetch();
 }
 
 class ClusterView {
   #app;
-  #place;
+  #root;
   #signal;
   #number;
   #how = "";
   #offset = 0;
   #chosen = new Set();
 
-  constructor(place, app, signal, which) {
-    [this.#place, this.#app, this.#signal, this.#number] = [place, app, signal, which];
-    place.replaceChildren(element("h1", { tabindex: "-1" }, `Cluster ${which}`));
+  constructor(root, app, signal, which) {
+    [this.#root, this.#app, this.#signal, this.#number] = [root, app, signal, which];
+    root.replaceChildren(element("h1", { tabindex: "-1" }, `Cluster ${which}`));
   }
 
   async fetch() {
@@ -42,7 +42,7 @@ class ClusterView {
   #draw(cluster) {
     const split = button("Split off the chosen", () => this.#split(cluster), { disabled: true });
     this.#chosen.clear();
-    this.#place.replaceChildren(
+    this.#root.replaceChildren(
       element(
         "section",
         { class: "cluster" },
@@ -51,7 +51,7 @@ class ClusterView {
           "div",
           { class: "view-head" },
           element("h1", { tabindex: "-1" }, swatch(cluster.number), clusterName(cluster)),
-          renaming(cluster, this.#app, () => this.fetch()),
+          renameCluster(cluster, this.#app, () => this.fetch()),
         ),
         element(
           "p",
@@ -145,19 +145,19 @@ class ClusterView {
     split.disabled = this.#chosen.size === 0;
   }
 
-  async #why(item, place) {
-    if (place.textContent) {
-      place.replaceChildren();
+  async #why(item, target) {
+    if (target.textContent) {
+      target.replaceChildren();
       return;
     }
     const { text } = await get(`why?item=${encodeURIComponent(item.key)}`, 120).catch((error) => ({
       text: error.message,
     }));
-    place.replaceChildren(element("p", {}, sentence(text)));
+    target.replaceChildren(element("p", {}, sentence(text)));
   }
 
   #doubt(item) {
-    return wantQuestions(this.#app, {
+    return requestQuestions(this.#app, {
       heading: `Is ${item.title} in the wrong cluster?`,
       intro: `You are asked to compare it with members of this cluster, then of others. ${BEFORE}`,
       ask: () => post("doubt", { item: item.key }),
@@ -167,7 +167,7 @@ class ClusterView {
 
   #split(cluster) {
     const items = [...this.#chosen];
-    return wantQuestions(this.#app, {
+    return requestQuestions(this.#app, {
       heading: `Split ${count(items.length, "item")} off ${clusterName(cluster)}?`,
       intro: `You are asked to compare each of them with the first item of the cluster. ${BEFORE}`,
       ask: () => post("split", { cluster: cluster.number, items }),

@@ -2,18 +2,18 @@
 
 import { get, post } from "./api.js";
 import { button, element, listTable, number } from "./elements.js";
-import { howBar } from "./how_bar.js";
+import { knownByBar } from "./known_by_bar.js";
 import { swatch } from "./palette.js";
-import { renaming } from "./renaming.js";
-import { BEFORE, wantQuestions } from "./wanting.js";
-import { clusterName } from "./words.js";
+import { renameCluster } from "./rename_cluster.js";
+import { BEFORE, requestQuestions } from "./requested_questions.js";
+import { clusterName } from "./wording.js";
 
 const MERGING =
   "Choose two that are one to merge them: you are asked the question that decides it.";
 const NONE = "No cluster is known yet. They appear here as you answer.";
 
-export async function clustersView(place, app, signal) {
-  const view = new ClustersView(place, app, signal);
+export async function clustersView(root, app, signal) {
+  const view = new ClustersView(root, app, signal);
   app.live.addEventListener("labels", () => view.fetch().catch(() => {}), { signal });
   await view.fetch().catch((error) => app.notify(error.message));
 }
@@ -26,10 +26,10 @@ class ClustersView {
   #list = element("div", { class: "cluster-list" });
   #merge = button("Merge the two chosen", () => this.#mergeChosen(), { disabled: true });
 
-  constructor(place, app, signal) {
+  constructor(root, app, signal) {
     [this.#app, this.#signal] = [app, signal];
     const head = element("h1", { tabindex: "-1" }, "Clusters");
-    place.replaceChildren(
+    root.replaceChildren(
       element(
         "section",
         { class: "clusters" },
@@ -74,13 +74,13 @@ class ClustersView {
       element(
         "td",
         { class: "share", "data-label": "How known" },
-        howBar({ by_how: byHow, n_items: size }),
+        knownByBar({ by_how: byHow, n_items: size }),
       ),
       element("td", { class: "such", "data-label": "Such as" }, anchor),
       element(
         "td",
         { class: "rename" },
-        renaming(cluster, this.#app, () => this.fetch()),
+        renameCluster(cluster, this.#app, () => this.fetch()),
       ),
     );
   }
@@ -106,7 +106,7 @@ class ClustersView {
     const names = pair.map((which) =>
       clusterName(this.#clusters.find((one) => one.number === which)),
     );
-    await wantQuestions(this.#app, {
+    await requestQuestions(this.#app, {
       heading: `Merge ${names.join(" and ")}?`,
       intro: `You are asked whether an item of one and an item of the other are the same. ${BEFORE}`,
       ask: () => post("merge", { clusters: pair }),

@@ -2,8 +2,8 @@
 
 import { address, get, post } from "./api.js";
 import { button, element } from "./elements.js";
-import { howBar, howLegend } from "./how_bar.js";
-import { sentence } from "./words.js";
+import { knownByBar, knownByLegend } from "./known_by_bar.js";
+import { sentence } from "./wording.js";
 
 const DOWNLOADS = [
   ["export?format=csv", "Labels as CSV"],
@@ -13,8 +13,8 @@ const DOWNLOADS = [
   ["proof", "Proof, to be checked by others"],
 ];
 
-export async function showEnd(place, app, signal) {
-  const heading = element("h1", { tabindex: "-1" }, headingOf(app.desk.ended));
+export async function showEnd(root, app, signal) {
+  const heading = element("h1", { tabindex: "-1" }, headingOf(app.queue.ended));
   const known = element("div", { class: "card" });
   const next = element("section", { class: "card", "aria-labelledby": "next" });
   const view = element(
@@ -34,7 +34,7 @@ export async function showEnd(place, app, signal) {
       known,
     ),
   );
-  place.replaceChildren(view);
+  root.replaceChildren(view);
   app.say(`${heading.textContent} Every answer is saved.`);
   app.addEventListener(
     "progress",
@@ -58,8 +58,8 @@ function drawKnown(card, { progress }) {
   if (!progress) return;
   card.replaceChildren(
     element("h2", {}, "What is known"),
-    howBar(progress),
-    howLegend(progress),
+    knownByBar(progress),
+    knownByLegend(progress),
     element(
       "ul",
       { class: "rests-on" },
@@ -107,7 +107,7 @@ function choiceButton({ key, text }, app) {
       try {
         await post("choices", { key }, 300);
         await app.refreshProgress();
-        await app.desk.refresh();
+        await app.queue.refresh();
       } catch (error) {
         app.notify(error.message);
       }

@@ -2,34 +2,34 @@
 
 import { get } from "./api.js";
 import { button, count, element } from "./elements.js";
-import { howBar } from "./how_bar.js";
 import { picture, small, told } from "./items.js";
+import { knownByBar } from "./known_by_bar.js";
 import { swatch } from "./palette.js";
-import { clusterName, progressLine } from "./words.js";
+import { clusterName, progressLine } from "./wording.js";
 
 const SHOWN = 4;
 
-export function groupsView(place, app, signal) {
-  const view = new GroupsView(place, app, signal);
-  signal.addEventListener("abort", () => app.desk.pause());
+export function groupsView(root, app, signal) {
+  const view = new GroupsView(root, app, signal);
+  signal.addEventListener("abort", () => app.queue.pause());
   app.outbox.addEventListener("sent", ({ detail }) => view.placed(detail), { signal });
   return view.fetch();
 }
 
 class GroupsView {
   #app;
-  #place;
+  #root;
   #signal;
   #item = null;
   #settled = 0;
 
-  constructor(place, app, signal) {
-    [this.#place, this.#app, this.#signal] = [place, app, signal];
+  constructor(root, app, signal) {
+    [this.#root, this.#app, this.#signal] = [root, app, signal];
   }
 
   async fetch() {
     try {
-      await this.#app.desk.pause();
+      await this.#app.queue.pause();
       const { item, groups } = await get("groups");
       if (!this.#signal.aborted) this.#draw(item, groups);
     } catch (error) {
@@ -55,7 +55,7 @@ class GroupsView {
       keys[i + 1] = () => this.#choose(group.number);
     });
     this.#app.keys.bind(keys, this.#signal);
-    this.#place.replaceChildren(
+    this.#root.replaceChildren(
       element(
         "section",
         { class: "groups" },
@@ -100,18 +100,18 @@ class GroupsView {
     return element(
       "div",
       { class: "far" },
-      howBar(progress),
+      knownByBar(progress),
       element("p", {}, settled + progressLine(progress)),
     );
   }
 
-  #group(group, place) {
+  #group(group, position) {
     return button(
       [
         element(
           "span",
           { class: "group-head" },
-          place <= 9 && element("kbd", {}, String(place)),
+          position <= 9 && element("kbd", {}, String(position)),
           swatch(group.number),
           clusterName(group),
         ),
@@ -135,7 +135,7 @@ class GroupsView {
     if (!this.#item) return;
     const { key } = this.#item;
     this.#item = null;
-    this.#place.firstElementChild?.classList.add("passed");
+    this.#root.firstElementChild?.classList.add("passed");
     this.#app.outbox.add("placements", { item: key, group }, null);
   }
 }

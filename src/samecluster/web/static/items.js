@@ -38,7 +38,7 @@ export function others(question) {
   );
 }
 
-// So that they are there when the question is.
+// Fetched ahead, so that they are there when the question is shown.
 export function fetchPictures({ item, comparator, context }) {
   for (const { image } of [item, comparator, ...context]) {
     if (image?.startsWith(IMAGES)) new Image().src = image;
@@ -187,7 +187,7 @@ function cellOf(item, column) {
   return item.cells.find((cell) => cell.column === column);
 }
 
-// A number among numbers is told to a few digits; the rest is there for whoever points at it.
+// A number is shown with a few digits; the others appear when the pointer is on it.
 export function told(cell) {
   if (!cell?.text) return "blank";
   const fraction = cell.percentile == null ? null : FRACTION.exec(cell.text);

@@ -1,7 +1,7 @@
 // Which key does what. Keys are single presses without modifiers, off while somebody types or a
 // dialog is open, and can be changed or turned off; a repeat of a held key does nothing.
 
-import { forget, read, write } from "./kept.js";
+import { forget, read, write } from "./browser_storage.js";
 
 const NAME = "samecluster.keys";
 

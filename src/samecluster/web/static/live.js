@@ -1,5 +1,5 @@
-// What happens elsewhere, as the server tells it. A hidden window lets go of its connection: a
-// browser allows few to one server, and somebody with many windows would otherwise block them all.
+// Events of the server. A hidden window closes its connection: a browser allows only few to one
+// server, and a person with many windows would block them all.
 
 import { address } from "./api.js";
 

@@ -3,7 +3,7 @@
 // key as often as needed: the server takes a key once.
 
 import { post, Refused } from "./api.js";
-import { forget, names, read, write } from "./kept.js";
+import { forget, names, read, write } from "./browser_storage.js";
 
 const PREFIX = "samecluster.unsent.";
 const FIRST_WAIT = 300;

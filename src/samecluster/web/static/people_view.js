@@ -3,9 +3,9 @@
 import { get } from "./api.js";
 import { element, listTable, number } from "./elements.js";
 
-export async function peopleView(place, app, signal) {
+export async function peopleView(root, app, signal) {
   const list = element("div");
-  place.replaceChildren(
+  root.replaceChildren(
     element(
       "section",
       { class: "people" },

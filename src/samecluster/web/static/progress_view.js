@@ -3,16 +3,16 @@
 
 import { get } from "./api.js";
 import { count, element, number } from "./elements.js";
-import { howBar, howLegend } from "./how_bar.js";
+import { knownByBar, knownByLegend } from "./known_by_bar.js";
 import { swatch } from "./palette.js";
 import { Scatter } from "./scatter.js";
-import { clusterName, HOW, HOW_CODES, knownLine, leftLine, sentence } from "./words.js";
+import { clusterName, HOW, HOW_CODES, knownLine, leftLine, sentence } from "./wording.js";
 
-export function progressView(place, app, signal) {
+export function progressView(root, app, signal) {
   const heading = element("h1", { tabindex: "-1" }, "Progress");
   const told = element("div", { class: "told" });
   const plot = new LivePlot(app, signal);
-  place.replaceChildren(
+  root.replaceChildren(
     element(
       "section",
       { class: "progress" },
@@ -37,8 +37,8 @@ function drawTold(told, progress, sample) {
       { class: "card" },
       element("h2", {}, "How labels are known"),
       sample && element("p", {}, sample),
-      howBar(progress),
-      howLegend(progress),
+      knownByBar(progress),
+      knownByLegend(progress),
       progress.assumptions.length > 0 && [
         element("h3", {}, "What this rests on"),
         element(

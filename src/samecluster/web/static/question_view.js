@@ -5,10 +5,10 @@ import { askNote } from "./dialogs.js";
 import { button, element } from "./elements.js";
 import { showEnd } from "./end_view.js";
 import { showHelp } from "./help.js";
-import { howBar } from "./how_bar.js";
 import { fetchPictures, others, pair } from "./items.js";
 import { ACTIONS } from "./keys.js";
-import { clusterName, progressLine, sentence, VERDICTS } from "./words.js";
+import { knownByBar } from "./known_by_bar.js";
+import { clusterName, progressLine, sentence, VERDICTS } from "./wording.js";
 
 const EMPTY = {
   "": ["One moment", "The next question is being worked out."],
@@ -25,21 +25,21 @@ const ANSWERS = ["same", "different", "unsure"];
 const BESIDE = ["undo", "flag", "help"];
 const SHORT = { flag: "Flag" };
 
-export function questionView(place, app, signal) {
-  const view = new QuestionView(place, app, signal);
-  app.desk.addEventListener("ahead", ({ detail }) => detail.forEach(fetchPictures), { signal });
-  app.desk.addEventListener("change", () => view.draw(), { signal });
+export function questionView(root, app, signal) {
+  const view = new QuestionView(root, app, signal);
+  app.queue.addEventListener("ahead", ({ detail }) => detail.forEach(fetchPictures), { signal });
+  app.queue.addEventListener("change", () => view.draw(), { signal });
   app.addEventListener("progress", () => view.drawProgress(), { signal });
   app.keys.addEventListener("change", () => view.drawBar(), { signal });
   app.keys.bind(view.reactions, signal);
-  signal.addEventListener("abort", () => app.desk.pause());
+  signal.addEventListener("abort", () => app.queue.pause());
   view.draw();
-  app.desk.resume();
+  app.queue.resume();
 }
 
 class QuestionView {
   #app;
-  #place;
+  #root;
   #signal;
   #heading = element("h1", { id: "asked", tabindex: "-1" }, "Same cluster?");
   #about = element("p", { class: "about" });
@@ -52,8 +52,8 @@ class QuestionView {
   #progress = element("div", { class: "far" });
   #asking;
 
-  constructor(place, app, signal) {
-    [this.#place, this.#app, this.#signal] = [place, app, signal];
+  constructor(root, app, signal) {
+    [this.#root, this.#app, this.#signal] = [root, app, signal];
     this.reactions = this.#reactions();
     this.#pair.setAttribute("aria-labelledby", "asked about");
     this.#about.id = "about";
@@ -71,18 +71,18 @@ class QuestionView {
   }
 
   draw() {
-    const { current, empty } = this.#app.desk;
+    const { current, empty } = this.#app.queue;
     if (current) this.#drawQuestion(current);
-    else if (empty === "ended") showEnd(this.#place, this.#app, this.#signal);
+    else if (empty === "ended") showEnd(this.#root, this.#app, this.#signal);
     // Between two questions the last one stays, a moment at most.
-    else if (empty || !this.#place.contains(this.#asking)) this.#drawEmpty(empty);
+    else if (empty || !this.#root.contains(this.#asking)) this.#drawEmpty(empty);
     else this.#asking.classList.add("passed");
   }
 
   drawProgress() {
     const { progress } = this.#app;
     if (!progress) return;
-    this.#progress.replaceChildren(howBar(progress), element("p", {}, progressLine(progress)));
+    this.#progress.replaceChildren(knownByBar(progress), element("p", {}, progressLine(progress)));
   }
 
   drawBar() {
@@ -100,7 +100,7 @@ class QuestionView {
   }
 
   #drawQuestion(question) {
-    if (!this.#place.contains(this.#asking)) this.#place.replaceChildren(this.#asking);
+    if (!this.#root.contains(this.#asking)) this.#root.replaceChildren(this.#asking);
     this.#asking.classList.remove("passed");
     const { id, item, comparator } = question;
     Object.assign(this.#asking.dataset, {
@@ -120,7 +120,7 @@ class QuestionView {
   }
 
   #drawSaid(question) {
-    const { said } = this.#app.desk;
+    const { said } = this.#app.queue;
     const before = question.before && `You said: ${VERDICTS[question.before].toLowerCase()}`;
     this.#said.textContent = before || (said ? `Last: ${VERDICTS[said].toLowerCase()}` : "");
   }
@@ -128,18 +128,18 @@ class QuestionView {
   // Questions that somebody asked for, to merge, split or doubt, come with what would follow.
   async #drawEffects(question) {
     this.#effects.replaceChildren();
-    if (!this.#app.wanted.has(question.id)) return;
+    if (!this.#app.requested.has(question.id)) return;
     const told = await Promise.all(
       ["same", "different"].map((verdict) => effect(question, verdict)),
     );
-    if (this.#app.desk.current === question) {
+    if (this.#app.queue.current === question) {
       this.#effects.replaceChildren(...told.map((text) => element("p", {}, text)));
     }
   }
 
   #drawEmpty(why) {
     const [heading, text] = EMPTY[why];
-    this.#place.replaceChildren(
+    this.#root.replaceChildren(
       element(
         "section",
         { class: "calm" },
@@ -152,8 +152,8 @@ class QuestionView {
   }
 
   #reactions() {
-    const { desk, keys } = this.#app;
-    const answers = ANSWERS.map((verdict) => [verdict, () => desk.answer(verdict)]);
+    const { queue, keys } = this.#app;
+    const answers = ANSWERS.map((verdict) => [verdict, () => queue.answer(verdict)]);
     return {
       ...Object.fromEntries(answers),
       undo: () => this.#undo(),
@@ -164,18 +164,18 @@ class QuestionView {
 
   async #undo() {
     try {
-      if (!(await this.#app.desk.undo())) this.#app.notify("You have no answer to take back.");
+      if (!(await this.#app.queue.undo())) this.#app.notify("You have no answer to take back.");
     } catch (error) {
       this.#app.notify(`Not taken back: ${error.message}`);
     }
   }
 
   async #flag() {
-    const { desk } = this.#app;
-    const asked = desk.current;
+    const { queue } = this.#app;
+    const asked = queue.current;
     if (!asked) return;
     const note = await askNote();
-    if (note && desk.current === asked) desk.flag(note);
+    if (note && queue.current === asked) queue.flag(note);
   }
 }
 

@@ -12,7 +12,7 @@ export class Scatter {
   #canvas;
   #plot = null;
   #names = new Map();
-  #places = [];
+  #positions = [];
 
   // onPick is told the index of the point nearest to a click or a touch.
   constructor(canvas, onPick, signal) {
@@ -40,7 +40,7 @@ export class Scatter {
     this.#canvas.height = Math.round(height * scale);
     const pen = this.#canvas.getContext("2d");
     pen.scale(scale, scale);
-    this.#places = placed(this.#plot, width, height);
+    this.#positions = positionsOf(this.#plot, width, height);
     this.#drawPoints(pen);
     this.#drawNames(pen);
   }
@@ -54,7 +54,7 @@ export class Scatter {
     for (const i of order) {
       const isAsked = how[i] === 4;
       pen.fillStyle = labels[i] < 0 ? grey : colourOf(labels[i]);
-      outline(pen, this.#places[i], isAsked ? radius * 1.5 : radius, labels[i]);
+      outline(pen, this.#positions[i], isAsked ? radius * 1.5 : radius, labels[i]);
       pen.fill();
       if (isAsked) {
         pen.strokeStyle = paper;
@@ -77,7 +77,7 @@ export class Scatter {
       if (label < 0) continue;
       const name = this.#names.get(label) || String(label);
       const text = name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
-      const [x, y] = [0, 1].map((axis) => middle(points.map((i) => this.#places[i][axis])));
+      const [x, y] = [0, 1].map((axis) => middle(points.map((i) => this.#positions[i][axis])));
       pen.strokeStyle = paper;
       pen.strokeText(text, x, y);
       pen.fillStyle = ink;
@@ -90,7 +90,7 @@ export class Scatter {
     const [x, y] = [event.clientX - box.left, event.clientY - box.top];
     let best = null;
     let distance = NEAR;
-    this.#places.forEach(([px, py], i) => {
+    this.#positions.forEach(([px, py], i) => {
       const away = Math.hypot(px - x, py - y);
       if (away < distance) [best, distance] = [i, away];
     });
@@ -106,7 +106,7 @@ function inks(canvas) {
   return { ink, paper, grey };
 }
 
-function placed({ x, y }, width, height) {
+function positionsOf({ x, y }, width, height) {
   const across = fitted(x, EDGE, width - EDGE);
   const down = fitted(y, height - EDGE, EDGE);
   return x.map((value, i) => [across(value), down(y[i])]);

@@ -3,7 +3,7 @@
 import { get, post } from "./api.js";
 import { confirmEffect } from "./dialogs.js";
 import { button, element } from "./elements.js";
-import { sentence } from "./words.js";
+import { sentence } from "./wording.js";
 
 const KINDS = {
   contradiction: "Answers that cannot all be right",
@@ -11,9 +11,9 @@ const KINDS = {
   refutation: "Answers that the assumption does not allow",
 };
 
-export async function troubleView(place, app, signal) {
+export async function troubleView(root, app, signal) {
   const list = element("div", { class: "trouble-list" });
-  place.replaceChildren(
+  root.replaceChildren(
     element("section", { class: "trouble" }, element("h1", { tabindex: "-1" }, "Trouble"), list),
   );
   const draw = async () => {

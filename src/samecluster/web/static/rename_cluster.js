@@ -1,12 +1,12 @@
-// Giving a cluster a name, in place.
+// The button and the form that give a cluster a name.
 
 import { post } from "./api.js";
 import { button, element } from "./elements.js";
-import { clusterName } from "./words.js";
+import { clusterName } from "./wording.js";
 
 const LONGEST = 200;
 
-export function renaming(cluster, app, done) {
+export function renameCluster(cluster, app, done) {
   const holder = element("div", { class: "renaming" });
   const close = () => holder.replaceChildren(open);
   const open = button(

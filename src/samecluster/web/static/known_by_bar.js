@@ -1,9 +1,9 @@
-// Labels by how they are known, the surest first, as one bar. Whoever shows it says it in words too.
+// Labels by how they are known, the surest first, as one bar. Views that show it also say it in words.
 
 import { element, number, styled } from "./elements.js";
-import { HOW } from "./words.js";
+import { HOW } from "./wording.js";
 
-export function howBar({ by_how: byHow, n_items: total }) {
+export function knownByBar({ by_how: byHow, n_items: total }) {
   const kinds = Object.keys(HOW).filter((how) => byHow[how]);
   const spoken = kinds.map((how) => `${HOW[how].name}: ${number(byHow[how])}`).join(", ");
   return element(
@@ -20,8 +20,8 @@ export function howBar({ by_how: byHow, n_items: total }) {
   );
 }
 
-// The same in words: a name, a number and what it means, a line each.
-export function howLegend({ by_how: byHow }) {
+// The same in words: one line per kind, with its name, its number and what it means.
+export function knownByLegend({ by_how: byHow }) {
   return element(
     "dl",
     { class: "how-legend" },

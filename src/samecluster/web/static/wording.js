@@ -1,4 +1,4 @@
-// The words of the page for what the server tells in names and numbers.
+// The wording of the page for codes, names and numbers of the server.
 
 import { count, number } from "./elements.js";
 
@@ -30,7 +30,7 @@ export function leftLine(left) {
   return `about ${number(left.low)} to ${count(left.high, "question")} left`;
 }
 
-// A prediction is not knowledge: it is told apart wherever labels are counted.
+// Predictions may be wrong: they are counted apart from labels that are known.
 export function knownLine({ n_items: total, by_how: byHow }) {
   const known = total - byHow.unassigned - byHow.predicted;
   const predicted = byHow.predicted ? `, ${number(byHow.predicted)} predicted` : "";
@@ -47,7 +47,7 @@ export function progressLine(progress) {
     .join(" \u00b7 ");
 }
 
-// A sentence from a phrase of the server's, which begins small and has no full stop.
+// A sentence from a phrase of the server, which has no capital letter and no full stop.
 export function sentence(text) {
   const trimmed = text.trim();
   if (!trimmed) return "";

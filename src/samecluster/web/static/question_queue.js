@@ -1,6 +1,6 @@
-// The questions on a person's desk: the one in front, and those fetched ahead so that the next one
-// is there at once. Once shown, a question stays until it is answered: nothing changes under the
-// eyes of whoever is about to press a key.
+// The queue of questions: the current one, and those fetched ahead so that the next one is there at
+// once. Once shown, a question stays until it is answered: nothing may change under the eyes of a
+// person who is about to press a key.
 
 import { leaveWord, post, Unreachable } from "./api.js";
 
@@ -8,13 +8,13 @@ const AHEAD = 2;
 const WAIT = 1000;
 const WAIT_FOR_OTHERS = 3000;
 
-export class Desk extends EventTarget {
+export class QuestionQueue extends EventTarget {
   current = null;
-  // Why nothing is in front: "" (not asked yet), "lost" (no connection), "others" (they hold what
+  // Why there is no current question: "" (not asked yet), "lost" (no connection), "others" (they hold what
   // is left) or "ended".
   empty = "";
   ended = "";
-  // The last verdict, to be shown beside the way to take it back.
+  // The last verdict, shown beside the button that takes it back.
   said = null;
   #ahead = [];
   #outbox;
@@ -46,7 +46,7 @@ export class Desk extends EventTarget {
     this.#take("flags", { note }, "flagged");
   }
 
-  // Fetches what comes next. Calls that come while one is under way are one call after it.
+  // Fetches the next questions. Calls during a fetch become one more fetch after it.
   refresh() {
     if (!this.#isOpen) return Promise.resolve();
     if (this.#fetching) {
@@ -64,7 +64,7 @@ export class Desk extends EventTarget {
     return this.#fetching;
   }
 
-  // Somebody comes back to answer. Gives the ids of the questions that are there then.
+  // The person comes back to answer. Returns the ids of the questions that are there then.
   async resume() {
     await this.#resting;
     this.#isOpen = true;
@@ -72,7 +72,7 @@ export class Desk extends EventTarget {
     return [this.current, ...this.#ahead].filter(Boolean).map(({ id }) => id);
   }
 
-  // Somebody looks at other things, or answers in another way: others may have the questions.
+  // The person looks at other views, or answers in another way: others may have the questions.
   pause() {
     this.#isOpen = false;
     this.current = null;
@@ -178,7 +178,7 @@ export class Desk extends EventTarget {
     this.#timer = setTimeout(() => this.refresh(), wait);
   }
 
-  // Also the first word to a server that has started again: it knows nothing of who holds what.
+  // Also the first request to a server that has restarted: it does not know who holds which question.
   async #stillHere() {
     const held = [this.current, ...this.#ahead].filter(Boolean).map(({ id }) => id);
     if (held.length && !document.hidden) await post("heartbeat", { questions: held });

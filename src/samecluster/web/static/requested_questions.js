@@ -1,4 +1,4 @@
-// Questions that somebody asks for, to merge, split or doubt. They come next, each with what every
+// Questions that a person requests, to merge, split or doubt. They come next, each with what every
 // answer would do; nothing changes before one is answered.
 
 import { ask, choice } from "./dialogs.js";
@@ -7,7 +7,7 @@ import { element } from "./elements.js";
 export const BEFORE =
   "Nothing changes before you answer, and each question shows what an answer would do.";
 
-export async function wantQuestions(app, { heading, intro, ask: send, none }) {
+export async function requestQuestions(app, { heading, intro, ask: send, none }) {
   const done = await ask(heading, element("p", {}, intro), [
     choice("cancel", "Cancel"),
     choice("go", "Ask me", true),
@@ -19,8 +19,8 @@ export async function wantQuestions(app, { heading, intro, ask: send, none }) {
       app.notify(none);
       return;
     }
-    const first = await app.desk.resume();
-    (ids ?? first.slice(0, questions)).forEach((id) => app.wanted.add(id));
+    const first = await app.queue.resume();
+    (ids ?? first.slice(0, questions)).forEach((id) => app.requested.add(id));
     app.go("");
   } catch (error) {
     app.notify(error.message);

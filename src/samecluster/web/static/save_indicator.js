@@ -1,11 +1,11 @@
-// Whether all answers are safe, in words. Sending takes a moment, which is not worth a flicker: only
-// what still waits after it is said.
+// Whether all answers are safe, in words. Answers that are sent within 0.7 seconds are not mentioned,
+// so that the line does not flicker.
 
 import { count } from "./elements.js";
 
 const PATIENCE = 700;
 
-export class SavedState {
+export class SaveIndicator {
   #node;
   #outbox;
   #timer = null;

@@ -1,5 +1,5 @@
-// What the browser keeps between visits. Where it keeps nothing (private windows, full disks), the
-// page goes on with memory of its own.
+// Values that the browser stores between visits; in memory where it stores nothing (private windows,
+// full disks).
 
 const inMemory = new Map();
 

@@ -1,0 +1,93 @@
+"""Server-sent events: each summary once, and the end with the server."""
+
+import asyncio
+import contextlib
+import json
+
+import pytest
+
+from samecluster.web import live
+from samecluster.web.plot import Plot
+from samecluster.web.session_thread import SessionThread
+from samecluster.web.snapshot import SessionSummary
+from tests.cases.session_cases import instance, new_session
+
+N = 40
+
+
+class Keys:
+    """What a plot needs of views."""
+
+    key = title = staticmethod(str)
+
+
+@pytest.fixture
+def made():
+    session = new_session(instance(N), method="everything")
+    plot = Plot(instance(N).X, ("x", "y"), Keys())  # type: ignore[arg-type]
+    with contextlib.closing(SessionThread(session)) as thread:
+        yield thread, plot
+
+
+def told(events: list[str]) -> list[tuple[str, dict]]:
+    parts = [event.strip().split("\n") for event in events]
+    return [
+        (kind.removeprefix("event: "), json.loads(data.removeprefix("data: ")))
+        for kind, data in parts
+    ]
+
+
+def test_a_watcher_hears_progress_at_once_and_later_only_news(made, monkeypatch) -> None:
+    thread, plot = made
+    monkeypatch.setattr(live, "_PAUSE", 0.0)
+
+    async def watch() -> list[str]:
+        await thread.call_and_see(lambda session: session.prepare())
+        events = live.stream(thread, plot)
+        heard = [await anext(events), await anext(events)]
+        await thread.call_and_see(lambda session: session.prepare())
+        heard += [await anext(events), await anext(events)]
+        thread.stop()
+        return heard + [event async for event in events]
+
+    heard = told(asyncio.run(watch()))
+    kinds = [kind for kind, _ in heard]
+    assert kinds == ["progress", "labels"] * 2, "a stopped thread ends the stream"
+    assert heard[0][1]["n_items"] == N
+    assert heard[3][1]["version"] == heard[1][1]["version"] + 1
+
+
+def test_silence_is_broken_by_comments(made, monkeypatch) -> None:
+    thread, plot = made
+    monkeypatch.setattr(live, "_SILENCE", 0.01)
+    monkeypatch.setattr(live, "_PAUSE", 0.0)
+
+    async def watch() -> str:
+        await thread.call_and_see(lambda session: session.prepare())
+        events = live.stream(thread, plot)
+        heard = [await anext(events) for _ in range(3)]
+        await events.aclose()  # type: ignore[attr-defined]
+        return heard[-1]
+
+    assert asyncio.run(watch()) == ": still here\n\n"
+
+
+def summary(version: int, *, trouble: int = 0, ended: str = "") -> SessionSummary:
+    return SessionSummary(version, 0, None, {}, {}, {"n_trouble": trouble, "ended": ended}, {})
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "kinds"),
+    [
+        (None, summary(0), ["progress", "labels"]),
+        (None, summary(0, trouble=2, ended="x"), ["progress", "labels", "trouble", "ended"]),
+        (summary(1), summary(1, ended="x"), []),
+        (summary(1, trouble=1), summary(2, trouble=1), ["progress", "labels"]),
+        (summary(1, trouble=1), summary(2), ["progress", "labels", "trouble"]),
+        (summary(1, ended="x"), summary(2, ended="x"), ["progress", "labels"]),
+        (summary(1, ended="x"), summary(2, ended="y"), ["progress", "labels", "ended"]),
+        (summary(1, ended="x"), summary(2), ["progress", "labels"]),
+    ],
+)
+def test_nothing_is_told_twice(made, before, now, kinds) -> None:
+    assert [kind for kind, _ in live.news(before, now, made[1])] == kinds

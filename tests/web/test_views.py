@@ -1,0 +1,109 @@
+"""Items, questions and groups as the page gets them, without a server."""
+
+import numpy as np
+import pytest
+
+from samecluster.errors import InvalidInputError
+from samecluster.questions.pair import Verdict
+from samecluster.recovery.result.how import How
+from samecluster.web.plot import Plot
+from samecluster.web.snapshot import SessionSummary
+from samecluster.web.views import Views, why
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
+from tests.web.served import write_data
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory):
+    data = write_data(tmp_path_factory.mktemp("data"), n=60)
+    with open_session(Request(str(data.path), id_column="shell")) as opened:
+        for _ in range(12):
+            (question,) = opened.session.ask()
+            same = data.truth[question.item] == data.truth[question.comparator]
+            opened.session.tell(question.id, Verdict.of(same))
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def views(opened):
+    return Views(opened, ("shell", "length", "note"), None)
+
+
+@pytest.fixture(scope="module")
+def summary(opened):
+    return SessionSummary.of(opened.session, 0)
+
+
+def test_the_id_is_the_title_and_no_cell(views) -> None:
+    item = views.item(7)
+    assert (item["key"], item["title"]) == ("s7", "s7")
+    assert [cell["column"] for cell in item["cells"]] == ["length", "note"]
+    assert views.row("s7") == 7
+    with pytest.raises(InvalidInputError, match="no item 'x'"):
+        views.row("x")
+
+
+def test_members_beside_a_question_are_sure_ones_and_the_nearest_first(views, summary) -> None:
+    recovery = summary.recovery
+    for number in summary.anchors:
+        rows = [int(item["key"][1:]) for item in views.members_like(number, 5, summary, [5])]
+        assert len(rows) <= 6
+        assert 5 not in rows
+        assert all(recovery.labels[rows] == number)
+        assert all(recovery.how_codes[rows] > How.PREDICTED)
+        gaps = np.linalg.norm(recovery.points[rows] - recovery.points[5], axis=1)
+        assert list(gaps) == sorted(gaps)
+    assert views.members_like(-1, 5, summary) == []
+
+
+def test_pages_of_members_are_the_surest_first_and_hold_all(views, summary) -> None:
+    (number, *_) = summary.anchors
+    whole = views.members(number, 0, 200, None, summary)
+    pages = [views.members(number, at, 4, None, summary)["members"] for at in range(0, 60, 4)]
+    assert [member for page in pages for member in page] == whole["members"]
+    assert len(whole["members"]) == whole["total"] == whole["size"]
+    codes = [How[member["how"].upper()] for member in whole["members"]]
+    assert codes == sorted(codes, reverse=True)
+    some = views.members(number, 0, 200, "asked", summary)
+    assert some["total"] == codes.count(How.ASKED)
+    assert some["size"] == whole["size"]
+    assert views.members(99, 0, 4, None, summary) is None
+
+
+def test_sizes_of_clusters_are_those_of_the_labels(views, summary) -> None:
+    for cluster in views.clusters(summary):
+        assert cluster["size"] == sum(summary.recovery.labels == cluster["number"])
+        assert sum(cluster["by_how"].values()) == cluster["size"]
+        assert summary.label(views.row(cluster["anchor"])) == cluster["number"]
+
+
+def test_the_reason_of_an_asked_label_names_every_answer_about_it(views, summary, opened) -> None:
+    row = next(iter(opened.session.state.answers())).items[0]
+    text = why(summary.recovery, views.row(row), views)
+    for said in opened.session.state.answers():
+        if row in said.items:
+            (other,) = set(said.items) - {row}
+            assert f"{said.verdict.value} as {other}" in text
+
+
+def test_before_anything_is_known_there_is_nothing_to_show(views, opened) -> None:
+    blank = SessionSummary.blank(opened.session)
+    assert views.clusters(blank) == []
+    assert views.members(0, 0, 4, None, blank) is None
+    plot = Plot(opened.prepared.X, ("length", "width"), views)
+    labels = plot.labels(blank)
+    assert set(labels["labels"]) == {-1}
+    assert set(labels["how"]) == {0}
+
+
+def test_the_plane_of_the_plot_changes_with_the_set_of_clusters_only(
+    views, opened, summary
+) -> None:
+    plot = Plot(opened.prepared.X, ("length", "width"), views)
+    assert plot.version_for(summary) == 0
+    first = plot.points(summary)
+    assert plot.points(summary)["version"] == first["version"] == plot.labels(summary)["version"]
+    blank = SessionSummary.blank(opened.session)
+    assert plot.version_for(blank) == first["version"] + 1
+    assert plot.points(blank)["version"] == first["version"] + 1
