@@ -53,10 +53,22 @@ def new_session(
     )
 
 
+def store_of(session: Session) -> MemoryStore:
+    """A store with the session's events, as another process would find them."""
+    store = MemoryStore()
+    store.append(list(session.events()))
+    return store
+
+
 def reopened(session: Session, made: Instance | None = None) -> Session:
     """The session as another process would find it."""
     made = made or instance()
-    return Session.open(session._store, keys_of(len(made.X)), made.X, clock=Clock())
+    return Session.open(store_of(session), keys_of(len(made.X)), made.X, clock=Clock())
+
+
+def kinds(session: Session) -> list[str]:
+    """The kinds of all events, in order."""
+    return [event.kind for event in session.events()]
 
 
 def truth(question: SessionQuestion, made: Instance | None = None) -> str:

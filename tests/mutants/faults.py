@@ -235,10 +235,11 @@ _QUESTIONS = (
 _SESSIONS = (
     Fault(
         "taken-in-before-stored",
-        "        for event, sequence in zip(events, self._store.append(events), strict=True):\n"
-        "            self._state.apply(replace(event, sequence=sequence))\n",
+        "        sequences = self._store.append(events)\n"
+        "        for event, sequence in zip(events, sequences, strict=True):\n"
+        "            self.state.apply(replace(event, sequence=sequence))\n",
         "        for event in events:\n"
-        "            self._state.apply(replace(event, sequence=self._state.n_events + 1))\n"
+        "            self.state.apply(replace(event, sequence=self.state.n_events + 1))\n"
         "        self._store.append(events)\n",
         "an answer is stored before anything rests on it",
         "tests/sessions/reliability/test_damage.py tests/sessions/test_session.py",
@@ -259,7 +260,7 @@ _SESSIONS = (
     ),
     Fault(
         "retraction-loses-import",
-        "self._said[sequence] = [said for said in gone if said.pair != pair]",
+        "self._by_event[sequence] = [vote for vote in gone if vote.pair != pair]",
         "",
         "taking back one answer of an import keeps the others",
         "tests/sessions/test_session.py tests/cli/test_disagreement.py",
@@ -287,7 +288,7 @@ _SESSIONS = (
     ),
     Fault(
         "answers-about-changed-rows-count",
-        "self._outdated[key] = event.sequence",
+        "self._outdated[key] = sequence",
         "",
         "answers about rows that changed are set aside until confirmed",
         "tests/sessions/test_session.py -k update",

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from samecluster import clustering_error, recover
+from samecluster import clustering_error, recover, start
 from samecluster.errors import (
     AnswerError,
     DataMismatchError,
@@ -31,18 +31,16 @@ from tests.cases.session_cases import (
     answer_all,
     instance,
     keys_of,
+    kinds,
     new_session,
     other,
     reopened,
     same_known,
+    store_of,
     truth,
 )
 
 MADE = instance()
-
-
-def kinds(session: Session) -> list[str]:
-    return [event.kind for event in session._store.read()]
 
 
 # -- asking, telling, resuming -------------------------------------------------------------------
@@ -94,7 +92,7 @@ def test_no_fact_is_lost_where_the_plan_asks_something_else() -> None:
     session = new_session()
     answer(session, 12)
     moved = MemoryStore()
-    opened, *rest = session._store.read()
+    opened, *rest = session.events()
     moved.append([replace(opened, body={**opened.body, "seed": 8}), *rest])
     elsewhere = Session.open(moved, keys_of(90), MADE.X, clock=Clock())
     asked = {question_id(said.items) for said in elsewhere.state.answers()}
@@ -113,8 +111,9 @@ def test_telling_the_same_again_changes_nothing_also_after_a_restart() -> None:
     sequence = session.tell(question.id, verdict)
     before = kinds(session)
     assert session.tell(question.id, verdict) == sequence
-    assert reopened(session).tell(question.id, verdict) == sequence
-    assert kinds(session) == before
+    resumed = reopened(session)
+    assert resumed.tell(question.id, verdict) == sequence
+    assert kinds(session) == kinds(resumed) == before
 
 
 def test_a_key_protects_against_an_answer_that_arrives_again_after_an_undo() -> None:
@@ -122,8 +121,9 @@ def test_a_key_protects_against_an_answer_that_arrives_again_after_an_undo() -> 
     (question,) = session.ask()
     sequence = session.tell(question.id, "same", key="page 1, answer 1")
     session.undo()
-    assert reopened(session).tell(question.id, "same", key="page 1, answer 1") == sequence
-    assert session.state.n_questions == 0
+    resumed = reopened(session)
+    assert resumed.tell(question.id, "same", key="page 1, answer 1") == sequence
+    assert resumed.state.n_questions == session.state.n_questions == 0
 
 
 def test_a_person_may_change_their_mind() -> None:
@@ -201,23 +201,30 @@ def test_undo_shows_the_question_again_first_and_without_limit_across_restarts()
     same_known(session, reopened(session))
 
 
-def test_saying_the_same_again_after_undo_rebuilds_nothing() -> None:
+def test_saying_the_same_again_after_undo_rebuilds_nothing(monkeypatch) -> None:
+    runs = []
+
+    def counted(*data, **parameters):
+        runs.append(start(*data, **parameters))
+        return runs[-1]
+
+    monkeypatch.setattr("samecluster.sessions.running.engine.start", counted)
     session = new_session()
     answer(session, 9)
-    run = session._engine.run
     session.prepare()
+    assert len(runs) == 1
     for _ in range(3):
         session.undo()
     for _ in range(3):
         (question,) = session.ask()
         session.tell(question.id, truth(question))
     session.snapshot()
-    assert session._engine.run is run
+    assert len(runs) == 1
     session.undo()
     (question,) = session.ask()
     session.tell(question.id, "unsure")
     session.snapshot()
-    assert session._engine.run is not run
+    assert len(runs) == 2
 
 
 def test_a_wrong_answer_undone_leaves_no_trace_in_the_outcome() -> None:
@@ -295,11 +302,11 @@ def test_other_data_is_refused_and_the_way_out_is_named() -> None:
         (keys_of(90)[::-1], MADE.X[::-1]),
     ):
         with pytest.raises(DataMismatchError, match="`samecluster update SESSION DATA`"):
-            Session.open(session._store, keys, X)
+            Session.open(store_of(session), keys, X)
     with pytest.raises(SessionNotFoundError, match="create one first"):
         Session.open(MemoryStore(), keys_of(90), MADE.X)
     with pytest.raises(StoreError, match="holds a session already"):
-        new_session(store=session._store)
+        new_session(store=store_of(session))
 
 
 def test_contents_stand_for_rows_that_are_computed() -> None:
@@ -343,14 +350,14 @@ def test_an_update_keeps_answers_and_sets_those_about_changed_rows_aside() -> No
     X[int(moved.split()[1])] += 1e-6
     keys = [f"item {row}" for row in keep]
     with pytest.raises(DataMismatchError, match="0 rows added, 1 removed, 1 changed"):
-        Session.open(session._store, keys, X[keep])
+        Session.open(store_of(session), keys, X[keep])
     changes = session.update(keys, X[keep])
     assert (changes.removed, changes.changed) == ((gone,), (moved,))
     aside = session.state.set_aside()
     assert {said.pair for said in aside} == {
         pair_of((q.item, q.comparator)) for q in asked if {gone, moved} & {q.item, q.comparator}
     }
-    resumed = Session.open(session._store, keys, X[keep])
+    resumed = Session.open(store_of(session), keys, X[keep])
     same_known(session, resumed)
     session.confirm([moved])
     assert all(gone in said.items for said in session.state.set_aside())
@@ -368,10 +375,10 @@ def test_an_update_needs_the_new_rows_only() -> None:
         answer(session, 15)
     keys, X = keys_of(90)[5:], MADE.X[5:]
     live.update(keys, X)
-    later = Session.open(later._store, keys, X, update=True, clock=Clock())
+    later = Session.open(store_of(later), keys, X, update=True, clock=Clock())
     assert {s.pair for s in live.state.answers()} == {s.pair for s in later.state.answers()}
     assert (live.snapshot().labels == later.snapshot().labels).all()
-    same_known(later, Session.open(later._store, keys, X, clock=Clock()))
+    same_known(later, Session.open(store_of(later), keys, X, clock=Clock()))
     assert not later.update(keys, X)
 
 
@@ -467,11 +474,12 @@ def test_imports_guide_the_run_are_no_questions_and_go_as_they_came() -> None:
     asked = answer_all(session)
     assert asked + 3 < answer_all(without)
     assert clustering_error(session.snapshot().labels, MADE.labels) == 0
-    assert {said.source for said in session.state.said(sequence)} == {"old labels.csv"}
+    votes_of_event = session.state.book.votes_of_event
+    assert {vote.source for vote in votes_of_event(sequence)} == {"old labels.csv"}
     session.retract(sequence, known_pairs(60)[0][:2])
-    assert len(session.state.said(sequence)) == len(known_pairs(60)) - 1
+    assert len(votes_of_event(sequence)) == len(known_pairs(60)) - 1
     session.retract(sequence)
-    assert session.state.said(sequence) == []
+    assert votes_of_event(sequence) == []
     same_known(session, reopened(session))
 
 
@@ -579,7 +587,7 @@ def test_a_refuted_margin_does_not_stop_the_session() -> None:
     exception = next(r for r in session.trouble[0].remedies if "exception" in r.text)
     session.apply(exception)
     assert session.trouble == []
-    resumed = Session.open(session._store, keys_of(80), X)
+    resumed = Session.open(store_of(session), keys_of(80), X)
     same_known(session, resumed)
     session.retract(session.state.n_events)
     assert session.trouble[0].kind == "refutation"
@@ -676,7 +684,7 @@ def test_nobody_waits_for_somebody_who_left() -> None:
     assert same.id == question.id
     session.tell(same.id, truth(same), "ben")
     late = session.tell(question.id, truth(question), "ann")
-    assert session.state.said(late)[0].who == "ann"
+    assert session.state.book.votes_of_event(late)[0].who == "ann"
     assert session.state.n_questions == 1
     (following,) = session.ask("ann", lease_seconds=60)
     session.release("ann")

@@ -19,18 +19,20 @@ from samecluster.sessions.state.items import Changes
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import pair_of
 
-__all__ = ["between", "doubting", "re_anchored"]
+__all__ = ["new_anchors", "pair_between", "pairs_about"]
 
 
-def doubting(item: str, recovery: Recovery, state: State, who: str | None) -> list[tuple[str, str]]:
-    """The item against the nearest asked member of its own cluster, then of the others'."""
-    row = _row(item, state)
+def pairs_about(
+    item: str, recovery: Recovery, state: State, who: str | None
+) -> list[tuple[str, str]]:
+    """The item and the nearest asked member of each cluster, its own cluster first."""
+    row = state.items.row_of[item]
     own = int(recovery.labels[row])
     chosen: list[tuple[bool, float, str]] = []
     for label in np.unique(recovery.labels[recovery.labels >= 0]).tolist():
-        members = _by_distance(_asked(recovery, label), row, recovery)
+        members = _by_distance(_asked_rows(recovery, label), row, recovery)
         fresh = (
-            m for m in members if m != row and _is_fresh(item, state.items.keys[m], state, who)
+            m for m in members if m != row and _is_new_pair(item, state.items.keys[m], state, who)
         )
         nearest = next(fresh, None)
         if nearest is not None:
@@ -39,20 +41,20 @@ def doubting(item: str, recovery: Recovery, state: State, who: str | None) -> li
     return [(item, comparator) for _, _, comparator in sorted(chosen)]
 
 
-def between(
+def pair_between(
     a: int, b: int, recovery: Recovery, state: State, who: str | None
 ) -> tuple[str, str] | None:
     """A pair of asked members of two clusters that this person was not asked about, or None."""
     keys = state.items.keys
-    ones, twos = _asked(recovery, a), _asked(recovery, b)
+    ones, twos = _asked_rows(recovery, a), _asked_rows(recovery, b)
     for one in ones.tolist():
         for two in _by_distance(twos, one, recovery):
-            if _is_fresh(keys[one], keys[two], state, who):
+            if _is_new_pair(keys[one], keys[two], state, who):
                 return keys[two], keys[one]
     return None
 
 
-def re_anchored(state: State, changes: Changes) -> dict[str, int]:
+def new_anchors(state: State, changes: Changes) -> dict[str, int]:
     """New anchors for cluster numbers whose anchor is gone or has other content.
 
     An item that "same" answers connect with the old anchor, the one that turned up first.
@@ -69,7 +71,7 @@ def re_anchored(state: State, changes: Changes) -> dict[str, int]:
         if anchor in lost:
             kept = [key for key in _connected(anchor, neighbours) if key not in lost]
             if kept:
-                found[min(kept, key=lambda key: state.births[key])] = number
+                found[min(kept, key=lambda key: state.book.births[key])] = number
     return {key: number for key, number in found.items() if key not in state.numbers}
 
 
@@ -83,7 +85,7 @@ def _connected(start: str, neighbours: dict[str, list[str]]) -> Iterator[str]:
                 queue.append(there)
 
 
-def _asked(recovery: Recovery, label: int) -> IntArray:
+def _asked_rows(recovery: Recovery, label: int) -> IntArray:
     rows = np.flatnonzero((recovery.labels == label) & (recovery.how_codes == How.ASKED))
     if not len(rows):
         raise InvalidInputError(f"cluster {label} has no member that was asked about")
@@ -95,11 +97,5 @@ def _by_distance(rows: IntArray, row: int, recovery: Recovery) -> list[int]:
     return [int(i) for i in rows[np.argsort(gaps, kind="stable")]]
 
 
-def _is_fresh(one: str, two: str, state: State, who: str | None) -> bool:
+def _is_new_pair(one: str, two: str, state: State, who: str | None) -> bool:
     return state.vote(pair_of((one, two)), who) is None
-
-
-def _row(item: str, state: State) -> int:
-    if item not in state.items.row_of:
-        raise InvalidInputError(f"item must be a key of the data, got {item!r}")
-    return state.items.row_of[item]

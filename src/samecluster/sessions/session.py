@@ -1,51 +1,63 @@
 """A session: questions for people, answers that are kept, and what is known from them.
 
 Calls must come one at a time; a server holds a lock around them. Only rows that were read elsewhere
-come in here: this room reads no data files.
+come in here: this room reads no data files. A session only joins its parts: the log of events, the
+labels that follow from it, and the queue of questions.
 """
 
 from __future__ import annotations
 
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeAlias
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import (
-    AnswerError,
     DataMismatchError,
     InvalidInputError,
+    ProtocolError,
     SessionNotFoundError,
     StoreError,
 )
 from samecluster.points.array import validated
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result.how import How
-from samecluster.sessions.conflicts import Conflict, Effect, Remedy, contradictions_in, trouble_in
-from samecluster.sessions.disagreement import between, doubting, re_anchored
+from samecluster.recovery.result.result import Recovery
+from samecluster.sessions.conflicts import (
+    Conflict,
+    Effect,
+    Remedy,
+    conflicts_in,
+    new_contradictions,
+    refuse_contradictions,
+)
+from samecluster.sessions.disagreement import new_anchors, pair_between, pairs_about
+from samecluster.sessions.event_log import EventLog
+from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.parameters import checked_answers, checked_parameters
-from samecluster.sessions.progress import Progress
+from samecluster.sessions.progress import Progress, reason_of_end
 from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
 from samecluster.sessions.question_queue import QuestionQueue
-from samecluster.sessions.running.look_ahead import LookAhead
+from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.state import State
-from samecluster.sessions.state.votes import Vote
+from samecluster.sessions.state.votes import Vote, pair_of
 from samecluster.sessions.storage.events import FORMAT, Event
 from samecluster.sessions.storage.store import Store
 from samecluster.validation import checked_hint
 
 __all__ = ["Session"]
 
-_LISTED = 5
+Answers: TypeAlias = Iterable[tuple[str, str, Verdict | str]]
+"""Two keys with a verdict each."""
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Session(QuestionQueue):
+class Session:
     """Ask and tell with a memory: no answer is lost, asked twice, or impossible to take back.
 
     Make one with `create` or `open`. Wherever ``who`` is asked for it is the name of a person, or
@@ -64,6 +76,18 @@ class Session(QuestionQueue):
     >>> session.progress().n_labelled
     200
     """
+
+    def __init__(
+        self,
+        store: Store,
+        state: State,
+        X: FloatArray,
+        hints: IntArray | None,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._log = EventLog(store, state, clock)
+        self._known = KnownLabels(state, Engine(X, hints))
+        self._queue = QuestionQueue(state, self._known, clock)
 
     @classmethod
     def create(
@@ -86,8 +110,8 @@ class Session(QuestionQueue):
         ----------
         store : where events are kept, such as ``SqliteStore(path, create=True)``
         keys : n texts, all different: what answers refer to
-        X : (n, d) points, one a row
-        preparation : how X was made from the data, for whoever makes it again; JSON only
+        X : (n, d) points, one per row
+        preparation : how X was made from the data, to make it again; JSON only
         parameters : n_clusters, margin, method and audit as in `samecluster.start` (a method with
             settings as ``{"name": "certify", "batch": 8}``); max_questions; and opinions, the
             number of people that each question is put to
@@ -95,7 +119,7 @@ class Session(QuestionQueue):
             may differ in the last digits from one machine to the other
         hints : (n,) groups that only say where to ask first, as ``hint`` of `samecluster.start`.
             They belong to the data and are not stored: pass them again to `open`.
-        who, clock : who begins, and a function that tells the time
+        who, clock : the person who begins, and a function that tells the time
         seed : the same seed gives the same questions
         """
         if next(iter(store.read()), None) is not None:
@@ -109,9 +133,7 @@ class Session(QuestionQueue):
             "seed": secrets.randbits(31) if seed is None else seed,
         }
         session = cls(store, State(), X, checked_hint(hints, len(X)), clock)
-        _, engine = session._imagine(session._draft("opened", who, body))
-        session._append("opened", who, body)
-        session._engine = engine
+        session._append_if_usable("opened", who, body)
         return session
 
     @classmethod
@@ -135,11 +157,12 @@ class Session(QuestionQueue):
         if not state.n_events:
             raise SessionNotFoundError("the store holds no session; create one first")
         X = validated(X)
-        session = cls(store, state, X, checked_hint(hints, len(X)), clock)
+        hints = checked_hint(hints, len(X))
+        session = cls(store, state, X, hints, clock)
         items = Items.of(keys, X, contents)
         changes = state.items.changes(items)
         if changes and update:
-            session._take_rows(items, X, session._hints, changes, {}, who)
+            session._take_rows(items, Engine(X, hints), changes, {}, who)
         elif changes:
             raise DataMismatchError(
                 f"the session is about other data ({changes}); to go on with these rows, run "
@@ -147,21 +170,138 @@ class Session(QuestionQueue):
             )
         return session
 
+    # -- questions and answers -------------------------------------------------------------------
+
+    def ask(
+        self, who: str | None = None, count: int = 1, lease_seconds: float | None = None
+    ) -> list[SessionQuestion]:
+        """Up to ``count`` questions for a person; none if there is nothing to ask them now.
+
+        What the person has undone comes first, and alone. With ``lease_seconds`` nobody else gets
+        these questions for that time; asking again gives the same ones, and renews it.
+        """
+        return self._queue.ask(who, count, lease_seconds)
+
+    def question(self, id_: str) -> SessionQuestion:
+        """The question of an id, to show it again."""
+        return self._queue.question(id_)
+
+    def release(self, who: str | None = None) -> None:
+        """Let others have the questions that were leased to this person, who has left."""
+        self._queue.release(who)
+
+    def renew(
+        self, ids: Iterable[str], who: str | None = None, lease_seconds: float = 60.0
+    ) -> list[str]:
+        """The person is still looking: lease those that are still theirs for that time from now.
+
+        Returns the ids of these; others may have got the rest.
+        """
+        return self._queue.renew(ids, who, lease_seconds)
+
+    def tell(
+        self,
+        question_id: str,
+        verdict: Verdict | str,
+        who: str | None = None,
+        *,
+        key: str | None = None,
+    ) -> int:
+        """Take an answer in, and return its sequence number once it is safe.
+
+        Telling the same again changes nothing and returns the same number, also after a restart.
+        With a ``key`` of the sender's that holds even if the answer was undone in between. Another
+        verdict of the same person replaces the one before.
+        """
+        verdict = checked_verdict(verdict)
+        kind = "unsure" if verdict is Verdict.UNSURE else "answered"
+        body = {} if verdict is Verdict.UNSURE else {"verdict": verdict.value}
+        return self._take_answer(question_id, verdict, who, key, kind, body)
+
+    def flag(
+        self, question_id: str, note: str, who: str | None = None, *, key: str | None = None
+    ) -> int:
+        """Say that a question cannot be answered as it stands, and why; counts as "unsure"."""
+        return self._take_answer(question_id, Verdict.UNSURE, who, key, "flagged", {"note": note})
+
+    def undo(
+        self, who: str | None = None, lease_seconds: float | None = None
+    ) -> SessionQuestion | None:
+        """Take a person's last answer back and ask it again first. None if there is none left.
+
+        With ``lease_seconds`` nobody else is asked it for that time.
+        """
+        last = self.state.last_answer(who)
+        if last is None:
+            return None
+        self._append("retracted", who, {"sequence": last.sequence, "undo": True})
+        return self._queue.hand_out(last.items, who, lease_seconds, last.verdict)
+
+    def retract(
+        self, sequence: int, items: Iterable[str] | None = None, who: str | None = None
+    ) -> None:
+        """Take back an answer, an exception or a whole import by its sequence number.
+
+        With ``items`` only what an import said about these two.
+        """
+        votes = self.state.book.votes_of_event(sequence)
+        body: dict[str, Any] = {"sequence": sequence}
+        if items is not None:
+            pair = pair_of(items)
+            votes = [vote for vote in votes if vote.pair == pair]
+            body["items"] = list(pair)
+        if not votes and sequence not in self.state.exceptions.values():
+            raise ProtocolError(f"event {sequence} is no answer that stands; nothing to take back")
+        self._append("retracted", who, body)
+
+    # -- what is known ---------------------------------------------------------------------------
+
+    @property
+    def state(self) -> State:
+        """What the events add up to, to look at."""
+        return self._log.state
+
+    def events(self) -> Iterator[Event]:
+        """All that has happened, in order, as the store has it."""
+        return self._log.read()
+
+    def snapshot(self) -> Recovery:
+        """What is known now, with cluster numbers that stay."""
+        return self._known.recovery
+
+    def anchors(self) -> dict[int, str]:
+        """The anchor item of each cluster."""
+        return self._known.anchors
+
+    def prepare(self) -> None:
+        """Work out the next questions now rather than when they are asked for."""
+        self._known.follow()
+
+    def progress(self) -> Progress:
+        """How far the session is."""
+        known = self.snapshot()
+        return Progress(
+            n_items=len(known.labels),
+            n_clusters=len(self.anchors()),
+            n_questions=self.state.n_questions,
+            by_how={how: known.count(how) for how in How},
+            n_trouble=len(self.trouble),
+            audit=known.audit,
+            ended=reason_of_end(self.state, known, self._known.engine.run.done),
+        )
+
     # -- what is declared, named and known before ------------------------------------------------
 
     def set_parameters(self, *, who: str | None = None, **changes: Any) -> None:
         """Change n_clusters, margin, method, audit, max_questions or opinions from here on."""
-        body = {"parameters": checked_parameters(changes)}
-        _, engine = self._imagine(self._draft("parameters", who, body))
-        self._append("parameters", who, body)
-        self._engine = engine
+        self._append_if_usable("parameters", who, {"parameters": checked_parameters(changes)})
 
     def widen(self, at_once: int, who: str | None = None) -> None:
-        """See to it that there are so many questions at a time, for several who answer.
+        """Have at least ``at_once`` questions at a time, for several people who answer.
 
-        Not once an audit has begun, which would have to begin anew.
+        Not once an audit has begun, which would have to begin again.
         """
-        method = self._state.parameters.get("method") or "certify"
+        method = self.state.parameters.get("method") or "certify"
         settings: dict[str, Any] = {"name": method} if isinstance(method, str) else dict(method)
         has_batches = settings["name"] in ("certify", "predict")
         if has_batches and settings.get("batch", 1) < at_once and self.snapshot().audit is None:
@@ -169,17 +309,17 @@ class Session(QuestionQueue):
 
     def name(self, cluster: int, text: str, who: str | None = None) -> None:
         """Name a cluster. The name belongs to its anchor item, as the number does."""
-        anchor = self._anchor(cluster)
-        self._append("named", who, {"anchor": anchor, "number": cluster, "text": text})
+        body = {"anchor": self._known.anchor(cluster), "number": cluster, "text": text}
+        self._append("named", who, body)
 
     def names(self) -> dict[int, str]:
         """The names of the clusters that there are now."""
-        names = self._state.names
+        names = self.state.names
         return {number: names[number] for number in self.anchors() if number in names}
 
     def import_answers(
         self,
-        answers: Iterable[tuple[str, str, Verdict | str]],
+        answers: Answers,
         source: str,
         *,
         who: str | None = None,
@@ -191,18 +331,15 @@ class Session(QuestionQueue):
         is returned. AnswerError, and nothing is written, if they contradict each other or what was
         said before; with ``despite_contradictions`` what was said first is believed.
         """
-        body = {"source": source, "answers": checked_answers(answers, self._state.items)}
+        body = {"source": source, "answers": checked_answers(answers, self.state.items)}
         if not despite_contradictions:
-            self._refuse_contradictions(body)
+            refuse_contradictions(self._contradictions_with(body))
         return self._append("imported", who, body)
 
-    def contradictions_with(
-        self, answers: Iterable[tuple[str, str, Verdict | str]], source: str
-    ) -> list[tuple[Vote, ...]]:
+    def contradictions_with(self, answers: Answers, source: str) -> list[tuple[Vote, ...]]:
         """The sets of answers that could not all be right if these were imported."""
-        return self._contradictions(
-            {"source": source, "answers": checked_answers(answers, self._state.items)}
-        )
+        body = {"source": source, "answers": checked_answers(answers, self.state.items)}
+        return self._contradictions_with(body)
 
     def update(
         self,
@@ -221,15 +358,15 @@ class Session(QuestionQueue):
         """
         X = validated(X)
         items = Items.of(keys, X, contents)
-        changes = self._state.items.changes(items)
+        changes = self.state.items.changes(items)
         if changes:
-            hinted = checked_hint(hints, len(X))
-            self._take_rows(items, X, hinted, changes, self._new_numbers(), who, preparation)
+            engine, numbers = Engine(X, checked_hint(hints, len(X))), self._known.new_numbers()
+            self._take_rows(items, engine, changes, numbers, who, preparation)
         return changes
 
     def confirm(self, keys: Iterable[str], who: str | None = None) -> None:
         """Say that answers about changed items hold for what they are now."""
-        self._append("updated", who, {"confirmed": [self._checked_key(key) for key in keys]})
+        self._append("updated", who, {"confirmed": [*map(self.state.items.checked_key, keys)]})
 
     # -- disagreement ----------------------------------------------------------------------------
 
@@ -238,71 +375,59 @@ class Session(QuestionQueue):
 
         Its own cluster first; "same" ends it.
         """
-        pairs = doubting(self._checked_key(item), self.snapshot(), self._state, who)
-        return [self._want(pair, who) for pair in pairs]
+        item = self.state.items.checked_key(item)
+        pairs = pairs_about(item, self.snapshot(), self.state, who)
+        return [self._queue.want(pair, who) for pair in pairs]
 
     def merge(self, a: int, b: int, who: str | None = None) -> SessionQuestion | None:
         """Two clusters are one: the question that decides it, next to come.
 
         None if this person was asked about all their asked members.
         """
-        self._anchor(a), self._anchor(b)
+        self._known.anchor(a), self._known.anchor(b)
         if a == b:
             raise InvalidInputError(f"two different clusters are needed, got {a} twice")
-        pair = between(a, b, self.snapshot(), self._state, who)
-        return None if pair is None else self._want(pair, who)
+        pair = pair_between(a, b, self.snapshot(), self.state, who)
+        return None if pair is None else self._queue.want(pair, who)
 
     def split(
         self, cluster: int, items: Iterable[str], who: str | None = None
     ) -> list[SessionQuestion]:
         """These do not belong to the cluster: each against its anchor, next to come."""
-        anchor = self._anchor(cluster)
-        chosen = [self._checked_key(item) for item in items]
-        return [self._want((item, anchor), who) for item in chosen if item != anchor]
+        anchor = self._known.anchor(cluster)
+        chosen = [self.state.items.checked_key(item) for item in items]
+        return [self._queue.want((item, anchor), who) for item in chosen if item != anchor]
 
     def make_exception(self, item: str, who: str | None = None, note: str = "") -> int:
         """Keep an item's answers from the run; take that back with `retract`."""
-        return self._append("flagged", who, {"item": self._checked_key(item), "note": note})
+        item = self.state.items.checked_key(item)
+        return self._append("flagged", who, {"item": item, "note": note})
 
     @property
     def trouble(self) -> list[Conflict]:
         """What does not fit together, with the answers concerned and remedies."""
-        self.prepare()
-        return trouble_in(self._state, self._engine)
+        return conflicts_in(self.state, self._known.engine.refutation)
 
     def preview(self, remedy: Remedy) -> Effect:
         """What a remedy would do to the labels. Takes as long as a resume."""
-        return self._effect(*(self._draft(kind, None, body) for kind, body in remedy.events))
+        return self._effect(*(self._log.draft(kind, None, body) for kind, body in remedy.events))
 
     def preview_answer(
         self, question_id: str, verdict: Verdict | str, who: str | None = None
     ) -> Effect:
         """What an answer would do to the labels."""
-        pair, verdict = pair_from(question_id, self._state.items), checked_verdict(verdict)
+        pair, verdict = pair_from(question_id, self.state.items), checked_verdict(verdict)
         if verdict is Verdict.UNSURE:
             return Effect(0, 0, 0)
-        body = {"items": pair, "verdict": verdict.value, "role": self._role(pair)}
-        return self._effect(self._draft("answered", who, body))
+        body = {"items": pair, "verdict": verdict.value, "role": self._queue.role(pair)}
+        return self._effect(self._log.draft("answered", who, body))
 
     def apply(self, remedy: Remedy, who: str | None = None) -> None:
         """Choose a remedy."""
         for kind, body in remedy.events:
             self._append(kind, who, body)
 
-    # -- the whole -------------------------------------------------------------------------------
-
-    def progress(self) -> Progress:
-        """How far the session is."""
-        known = self.snapshot()
-        return Progress(
-            n_items=len(known.labels),
-            n_clusters=len(self.anchors()),
-            n_questions=self._state.n_questions,
-            by_how={how: known.count(how) for how in How},
-            n_trouble=len(self.trouble),
-            audit=known.audit,
-            ended=self._ended(),
-        )
+    # -- the end ---------------------------------------------------------------------------------
 
     def finish(self, who: str | None = None) -> None:
         """Note that the work is done. Whatever happens next opens the session again."""
@@ -310,7 +435,7 @@ class Session(QuestionQueue):
 
     def close(self) -> None:
         """Close the store."""
-        self._store.close()
+        self._log.close()
 
     def __enter__(self) -> Session:
         return self
@@ -318,71 +443,75 @@ class Session(QuestionQueue):
     def __exit__(self, *_: object) -> None:
         self.close()
 
+    # -- how the parts work together -------------------------------------------------------------
+
+    def _append(self, kind: str, who: str | None, body: Mapping[str, Any]) -> int:
+        return self._commit(self._log.draft(kind, who, body, self._known.new_numbers()))
+
+    def _commit(self, event: Event) -> int:
+        """Write an event down, after one that an audit has begun if that was not said yet.
+
+        From then on a new epoch has to do with a smaller share of what the confidence leaves.
+        """
+        begun = []
+        if self._known.has_new_audit():
+            error, confidence = self.state.parameters["audit"]
+            begun = [self._log.draft("audit", None, {"error": error, "confidence": confidence})]
+        return self._log.append([*begun, event])
+
+    def _append_if_usable(self, kind: str, who: str | None, body: Mapping[str, Any]) -> None:
+        """Write an event down only if a run can follow it."""
+        imagined = self._known.of_state(self._log.imagined(self._log.draft(kind, who, body)))
+        imagined.follow()
+        self._append(kind, who, body)
+        self._known.replace_run(imagined)
+
+    def _take_answer(
+        self,
+        id_: str,
+        verdict: Verdict,
+        who: str | None,
+        key: str | None,
+        kind: str,
+        body: dict[str, Any],
+    ) -> int:
+        before = None if key is None else self.state.book.event_of_key(key)
+        if before is not None:
+            return before
+        pair = pair_from(id_, self.state.items)
+        vote = self.state.vote(pair, who)
+        if vote is None or vote.verdict is not verdict or vote.note != body.get("note"):
+            body |= {"items": list(self._queue.shown_items(pair)), "role": self._queue.role(pair)}
+            if key is not None:
+                body["key"] = key
+            sequence = self._append(kind, who, body)
+        else:
+            sequence = vote.sequence
+        self._queue.close(pair, who, verdict)
+        return sequence
+
     def _take_rows(
         self,
         items: Items,
-        X: FloatArray,
-        hints: IntArray | None,
+        engine: Engine,
         changes: Changes,
         numbers: Mapping[str, int],
         who: str | None,
         preparation: Mapping[str, Any] | None = None,
     ) -> None:
-        numbers = {**numbers, **re_anchored(self._state, changes)}
-        made = {} if preparation is None else {"preparation": dict(preparation)}
-        draft = self._draft("updated", who, {**items.body(), **made}, numbers)
-        before = self._X, self._hints
-        self._X, self._hints = X, hints
-        try:
-            _, engine = self._imagine(draft)
-            self._commit(draft)
-        except Exception:
-            self._X, self._hints = before
-            raise
-        self._engine, self._seen, self._wanted = engine, None, {}
-        self._ahead = LookAhead(X, hints)
-
-    def _ended(self) -> str:
-        budget = self._state.parameters.get("max_questions")
-        if self._state.finished:
-            return "finished"
-        if budget is not None and self._state.n_questions >= budget:
-            return f"the budget of {budget:,} questions is spent"
-        if not self._engine.run.done:
-            return ""
-        audit = self.snapshot().audit
-        return "the bound is met" if audit is not None and audit.met else "nothing is left to ask"
+        body = items.body() | ({} if preparation is None else {"preparation": dict(preparation)})
+        numbers = {**numbers, **new_anchors(self.state, changes)}
+        draft = self._log.draft("updated", who, body, numbers)
+        imagined = KnownLabels(self._log.imagined(draft), engine)
+        imagined.follow()
+        self._commit(draft)
+        self._known.replace_run(imagined)
+        self._queue.drop_wanted()
 
     def _effect(self, *drafts: Event) -> Effect:
-        before = self.snapshot()
-        after = self._number(*self._imagine(*drafts)).recovery
-        return Effect.between(before, after)
+        after = self._known.of_state(self._log.imagined(*drafts))
+        return Effect.between(self.snapshot(), after.recovery)
 
-    def _anchor(self, cluster: int) -> str:
-        anchors = self.anchors()
-        if cluster not in anchors:
-            known = ", ".join(map(str, sorted(anchors))) or "none yet"
-            raise InvalidInputError(f"cluster must be one of {known}, got {cluster!r}")
-        return anchors[cluster]
-
-    def _checked_key(self, key: str) -> str:
-        if key not in self._state.items.row_of:
-            raise InvalidInputError(f"item must be a key of the data, got {key!r}")
-        return key
-
-    def _contradictions(self, body: Mapping[str, Any]) -> list[tuple[Vote, ...]]:
-        before = set(contradictions_in(self._state))
-        state = self._state.copy()
-        event = self._draft("imported", None, body)
-        state.apply(Event(event.kind, event.at, None, event.body, state.n_events + 1))
-        return [found for found in contradictions_in(state) if found not in before]
-
-    def _refuse_contradictions(self, body: Mapping[str, Any]) -> None:
-        found = self._contradictions(body)
-        if found:
-            listed = "".join(f"\n  {'; '.join(map(str, said))}" for said in found[:_LISTED])
-            more = f"\n  and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-            raise AnswerError(
-                f"nothing was imported: {len(found)} sets of answers cannot all be right:{listed}"
-                f"{more}\ncorrect the source or take answers back first"
-            )
+    def _contradictions_with(self, body: Mapping[str, Any]) -> list[tuple[Vote, ...]]:
+        after = self._log.imagined(self._log.draft("imported", None, body))
+        return new_contradictions(self.state, after)

@@ -16,7 +16,7 @@ class Leases:
 
     _held: dict[Pair, tuple[str | None, datetime]] = field(default_factory=dict)
 
-    def holder_other_than(self, who: str | None, pair: Pair, now: datetime) -> bool:
+    def is_held_by_other(self, who: str | None, pair: Pair, now: datetime) -> bool:
         """Whether somebody else holds the pair."""
         lease = self._held.get(pair)
         return lease is not None and lease[0] != who and lease[1] > now
@@ -30,10 +30,11 @@ class Leases:
         return [pair for pair, (holder, end) in self._held.items() if holder != who and end > now]
 
     def n_others(self, who: str | None, now: datetime) -> int:
-        """How many pairs other people hold."""
+        """The number of pairs that other people hold."""
         return len(self.held_by_others(who, now))
 
     def take(self, pair: Pair, who: str | None, until: datetime) -> None:
+        """Give the pair to this person, also if somebody else has held it."""
         self._held[pair] = (who, until)
 
     def end(self, pair: Pair, who: str | None) -> None:
