@@ -28,7 +28,7 @@ class EventLog:
         or none; if it cannot, it raises, and neither the state nor the caller has seen them. In the
         other order a full disk or a crash would leave labels, or a person's screen, resting on an
         answer that the next start does not find. A crash between commit and return loses nothing:
-        the caller sends the answer again, and `Session.tell` knows it.
+        the caller sends the answer again, and `AnswerDesk.tell` knows it.
         """
         sequences = self._store.append(events)
         for event, sequence in zip(events, sequences, strict=True):
@@ -53,9 +53,10 @@ class EventLog:
             state.apply(replace(checked_event(draft), sequence=state.n_events + 1))
         return state
 
-    def read(self) -> Iterator[Event]:
-        """All events, as the store has them."""
+    def events(self) -> Iterator[Event]:
+        """All that has happened, in order, as the store has it."""
         return self._store.read()
 
     def close(self) -> None:
+        """Close the store."""
         self._store.close()

@@ -29,29 +29,27 @@ class KnownLabels:
         """Go on with the run of a state that was tried out, and has become this one."""
         self._engine, self._last = other.engine, None
 
-    def follow(self) -> None:
-        """Bring the run to where the state is."""
+    def prepare(self) -> None:
+        """Work out the next questions now rather than when they are asked for."""
         self._engine.follow(self._state)
 
     @property
     def engine(self) -> Engine:
         """The run, where the state is."""
-        self.follow()
+        self.prepare()
         return self._engine
 
-    @property
-    def recovery(self) -> Recovery:
-        """The labels, with public numbers."""
+    def snapshot(self) -> Recovery:
+        """What is known now, with cluster numbers that stay."""
         return self._numbered().recovery
 
-    @property
     def anchors(self) -> dict[int, str]:
-        """The anchor item of each public number."""
+        """The anchor item of each cluster."""
         return dict(self._numbered().anchors)
 
     def anchor(self, cluster: int) -> str:
         """The anchor item of a cluster; InvalidInputError if there is no such cluster."""
-        anchors = self.anchors
+        anchors = self.anchors()
         if cluster not in anchors:
             known = ", ".join(map(str, sorted(anchors))) or "none yet"
             raise InvalidInputError(f"cluster must be one of {known}, got {cluster!r}")
@@ -81,7 +79,7 @@ class KnownLabels:
         if self._last is None or self._last[0] != state.n_events:
             engine = self.engine
             recovery = with_exceptions(_as_declared(engine.recovery(), state), state)
-            found = numbered(recovery, state.items, state.book.births, state.numbers, engine.differ)
+            found = numbered(recovery, state, engine.differ)
             self._last = (state.n_events, found)
         return self._last[1]
 

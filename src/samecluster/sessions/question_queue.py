@@ -21,7 +21,10 @@ __all__ = ["QuestionQueue"]
 
 
 class QuestionQueue:
-    """The questions of a state and of the run that follows it. Reads both and changes neither."""
+    """The questions of a state and of the run that follows it, both of which it only reads.
+
+    `samecluster.Session` has the methods ask, question, release and renew.
+    """
 
     def __init__(self, state: State, known: KnownLabels, clock: Callable[[], datetime]) -> None:
         self._state, self._known, self._clock = state, known, clock
@@ -35,9 +38,13 @@ class QuestionQueue:
         self._shown: dict[Pair, tuple[str, str]] = {}
 
     def ask(
-        self, who: str | None, count: int, lease_seconds: float | None
+        self, who: str | None = None, count: int = 1, lease_seconds: float | None = None
     ) -> list[SessionQuestion]:
-        """Up to ``count`` questions for a person; see `Session.ask`."""
+        """Up to ``count`` questions for a person; none if there is nothing to ask them now.
+
+        What the person has undone comes first, and alone. With ``lease_seconds`` nobody else gets
+        these questions for that time; asking again gives the same ones, and renews it.
+        """
         now = self._clock()
         undone = self._state.book.undone_answer(who)
         if undone is not None and not self._leases.is_held_by_other(who, undone.pair, now):
@@ -72,19 +79,24 @@ class QuestionQueue:
         return self._question(items)
 
     def question(self, id_: str) -> SessionQuestion:
-        """The question of an id, with its items as they were shown."""
+        """The question of an id, to show it again."""
         return self._question(self.shown_items(pair_from(id_, self._state.items)))
 
     def shown_items(self, pair: Pair) -> tuple[str, str]:
         """The items of a pair in the order in which people saw them."""
         return self._shown.get(pair, pair)
 
-    def release(self, who: str | None) -> None:
-        """End all leases of a person."""
+    def release(self, who: str | None = None) -> None:
+        """Let others have the questions that were leased to this person, who has left."""
         self._leases.end_all(who)
 
-    def renew(self, ids: Iterable[str], who: str | None, lease_seconds: float) -> list[str]:
-        """Prolong a person's leases; the ids of those that were still theirs."""
+    def renew(
+        self, ids: Iterable[str], who: str | None = None, lease_seconds: float = 60.0
+    ) -> list[str]:
+        """The person is still looking: lease those that are still theirs for that time from now.
+
+        Returns the ids of these; others may have got the rest.
+        """
         now = self._clock()
         held = set(self._leases.held_by(who, now))
         renewed = [id_ for id_ in ids if pair_from(id_, self._state.items) in held]
@@ -135,7 +147,7 @@ class QuestionQueue:
         budget = self._state.parameters.get("max_questions")
         if budget is None:
             return len(self._state.items.keys) ** 2
-        return int(budget) - self._state.n_questions - self._leases.n_others(who, now)
+        return int(budget) - self._state.n_questions - len(self._leases.held_by_others(who, now))
 
     def _free(
         self, pairs: Iterable[tuple[str, str]], who: str | None, now: datetime

@@ -1,60 +1,63 @@
 """A session: questions for people, answers that are kept, and what is known from them.
 
 Calls must come one at a time; a server holds a lock around them. Only rows that were read elsewhere
-come in here: this room reads no data files. A session only joins its parts: the log of events, the
-labels that follow from it, and the queue of questions.
+come in here: this room reads no data files. A session only joins its parts, and offers their
+methods as its own.
 """
 
 from __future__ import annotations
 
+import functools
 import secrets
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any, TypeAlias
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.errors import (
-    DataMismatchError,
-    InvalidInputError,
-    ProtocolError,
-    SessionNotFoundError,
-    StoreError,
-)
+from samecluster.errors import DataMismatchError, SessionNotFoundError, StoreError
 from samecluster.points.array import validated
-from samecluster.questions.pair import Verdict
 from samecluster.recovery.result.how import How
-from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.conflicts import (
-    Conflict,
-    Effect,
-    Remedy,
-    conflicts_in,
-    new_contradictions,
-    refuse_contradictions,
-)
-from samecluster.sessions.disagreement import new_anchors, pair_between, pairs_about
+from samecluster.sessions.answer_desk import AnswerDesk
+from samecluster.sessions.conflicts import Conflict
+from samecluster.sessions.declarations import Declarations
+from samecluster.sessions.disagreement import Disagreement
 from samecluster.sessions.event_log import EventLog
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.parameters import checked_answers, checked_parameters
+from samecluster.sessions.parameters import checked_parameters
 from samecluster.sessions.progress import Progress, reason_of_end
-from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
 from samecluster.sessions.question_queue import QuestionQueue
+from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.engine import Engine
-from samecluster.sessions.state.items import Changes, Items
+from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.state import State
-from samecluster.sessions.state.votes import Vote, pair_of
-from samecluster.sessions.storage.events import FORMAT, Event
+from samecluster.sessions.storage.events import FORMAT
 from samecluster.sessions.storage.store import Store
 from samecluster.validation import checked_hint
 
 __all__ = ["Session"]
 
-Answers: TypeAlias = Iterable[tuple[str, str, Verdict | str]]
-"""Two keys with a verdict each."""
+Part = TypeVar("Part")
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
+
+
+def _offered(
+    method: Callable[Concatenate[Part, Arguments], Returned], part: str
+) -> Callable[Concatenate[Session, Arguments], Returned]:
+    """A method of a part as a method of the session that holds it in the attribute ``part``.
+
+    Signature, types and docstring are those of the part, so that there is one place for them.
+    """
+
+    @functools.wraps(method)
+    def offered(self: Session, /, *args: Arguments.args, **named: Arguments.kwargs) -> Returned:
+        return method(getattr(self, part), *args, **named)
+
+    return offered
 
 
 class Session:
@@ -88,6 +91,10 @@ class Session:
         self._log = EventLog(store, state, clock)
         self._known = KnownLabels(state, Engine(X, hints))
         self._queue = QuestionQueue(state, self._known, clock)
+        self._recorder = Recorder(self._log, self._known)
+        self._answers = AnswerDesk(self._recorder, self._queue)
+        self._declarations = Declarations(self._recorder, self._known, self._queue)
+        self._disagreement = Disagreement(self._recorder, self._known, self._queue)
 
     @classmethod
     def create(
@@ -133,7 +140,7 @@ class Session:
             "seed": secrets.randbits(31) if seed is None else seed,
         }
         session = cls(store, State(), X, checked_hint(hints, len(X)), clock)
-        session._append_if_usable("opened", who, body)
+        session._recorder.append_if_usable("opened", who, body)
         return session
 
     @classmethod
@@ -162,7 +169,7 @@ class Session:
         items = Items.of(keys, X, contents)
         changes = state.items.changes(items)
         if changes and update:
-            session._take_rows(items, Engine(X, hints), changes, {}, who)
+            session._declarations.take_rows(items.body(), Engine(X, hints), changes, {}, who)
         elif changes:
             raise DataMismatchError(
                 f"the session is about other data ({changes}); to go on with these rows, run "
@@ -170,119 +177,54 @@ class Session:
             )
         return session
 
-    # -- questions and answers -------------------------------------------------------------------
+    ask = _offered(QuestionQueue.ask, "_queue")
+    question = _offered(QuestionQueue.question, "_queue")
+    release = _offered(QuestionQueue.release, "_queue")
+    renew = _offered(QuestionQueue.renew, "_queue")
 
-    def ask(
-        self, who: str | None = None, count: int = 1, lease_seconds: float | None = None
-    ) -> list[SessionQuestion]:
-        """Up to ``count`` questions for a person; none if there is nothing to ask them now.
-
-        What the person has undone comes first, and alone. With ``lease_seconds`` nobody else gets
-        these questions for that time; asking again gives the same ones, and renews it.
-        """
-        return self._queue.ask(who, count, lease_seconds)
-
-    def question(self, id_: str) -> SessionQuestion:
-        """The question of an id, to show it again."""
-        return self._queue.question(id_)
-
-    def release(self, who: str | None = None) -> None:
-        """Let others have the questions that were leased to this person, who has left."""
-        self._queue.release(who)
-
-    def renew(
-        self, ids: Iterable[str], who: str | None = None, lease_seconds: float = 60.0
-    ) -> list[str]:
-        """The person is still looking: lease those that are still theirs for that time from now.
-
-        Returns the ids of these; others may have got the rest.
-        """
-        return self._queue.renew(ids, who, lease_seconds)
-
-    def tell(
-        self,
-        question_id: str,
-        verdict: Verdict | str,
-        who: str | None = None,
-        *,
-        key: str | None = None,
-    ) -> int:
-        """Take an answer in, and return its sequence number once it is safe.
-
-        Telling the same again changes nothing and returns the same number, also after a restart.
-        With a ``key`` of the sender's that holds even if the answer was undone in between. Another
-        verdict of the same person replaces the one before.
-        """
-        verdict = checked_verdict(verdict)
-        kind = "unsure" if verdict is Verdict.UNSURE else "answered"
-        body = {} if verdict is Verdict.UNSURE else {"verdict": verdict.value}
-        return self._take_answer(question_id, verdict, who, key, kind, body)
-
-    def flag(
-        self, question_id: str, note: str, who: str | None = None, *, key: str | None = None
-    ) -> int:
-        """Say that a question cannot be answered as it stands, and why; counts as "unsure"."""
-        return self._take_answer(question_id, Verdict.UNSURE, who, key, "flagged", {"note": note})
-
-    def undo(
-        self, who: str | None = None, lease_seconds: float | None = None
-    ) -> SessionQuestion | None:
-        """Take a person's last answer back and ask it again first. None if there is none left.
-
-        With ``lease_seconds`` nobody else is asked it for that time.
-        """
-        last = self.state.last_answer(who)
-        if last is None:
-            return None
-        self._append("retracted", who, {"sequence": last.sequence, "undo": True})
-        return self._queue.hand_out(last.items, who, lease_seconds, last.verdict)
-
-    def retract(
-        self, sequence: int, items: Iterable[str] | None = None, who: str | None = None
-    ) -> None:
-        """Take back an answer, an exception or a whole import by its sequence number.
-
-        With ``items`` only what an import said about these two.
-        """
-        votes = self.state.book.votes_of_event(sequence)
-        body: dict[str, Any] = {"sequence": sequence}
-        if items is not None:
-            pair = pair_of(items)
-            votes = [vote for vote in votes if vote.pair == pair]
-            body["items"] = list(pair)
-        if not votes and sequence not in self.state.exceptions.values():
-            raise ProtocolError(f"event {sequence} is no answer that stands; nothing to take back")
-        self._append("retracted", who, body)
-
-    # -- what is known ---------------------------------------------------------------------------
+    tell = _offered(AnswerDesk.tell, "_answers")
+    flag = _offered(AnswerDesk.flag, "_answers")
+    undo = _offered(AnswerDesk.undo, "_answers")
+    retract = _offered(AnswerDesk.retract, "_answers")
 
     @property
     def state(self) -> State:
         """What the events add up to, to look at."""
         return self._log.state
 
-    def events(self) -> Iterator[Event]:
-        """All that has happened, in order, as the store has it."""
-        return self._log.read()
+    events = _offered(EventLog.events, "_log")
+    snapshot = _offered(KnownLabels.snapshot, "_known")
+    anchors = _offered(KnownLabels.anchors, "_known")
+    prepare = _offered(KnownLabels.prepare, "_known")
 
-    def snapshot(self) -> Recovery:
-        """What is known now, with cluster numbers that stay."""
-        return self._known.recovery
+    set_parameters = _offered(Declarations.set_parameters, "_declarations")
+    widen = _offered(Declarations.widen, "_declarations")
+    name = _offered(Declarations.name, "_declarations")
+    names = _offered(Declarations.names, "_declarations")
+    import_answers = _offered(Declarations.import_answers, "_declarations")
+    contradictions_with = _offered(Declarations.contradictions_with, "_declarations")
+    update = _offered(Declarations.update, "_declarations")
+    confirm = _offered(Declarations.confirm, "_declarations")
 
-    def anchors(self) -> dict[int, str]:
-        """The anchor item of each cluster."""
-        return self._known.anchors
+    doubt = _offered(Disagreement.doubt, "_disagreement")
+    merge = _offered(Disagreement.merge, "_disagreement")
+    split = _offered(Disagreement.split, "_disagreement")
+    make_exception = _offered(Disagreement.make_exception, "_disagreement")
+    preview = _offered(Disagreement.preview, "_disagreement")
+    preview_answer = _offered(Disagreement.preview_answer, "_disagreement")
+    apply = _offered(Disagreement.apply, "_disagreement")
 
-    def prepare(self) -> None:
-        """Work out the next questions now rather than when they are asked for."""
-        self._known.follow()
+    @property
+    def trouble(self) -> list[Conflict]:
+        """What does not fit together, with the answers concerned and remedies."""
+        return self._disagreement.conflicts()
 
     def progress(self) -> Progress:
         """How far the session is."""
-        known = self.snapshot()
+        known = self._known.snapshot()
         return Progress(
             n_items=len(known.labels),
-            n_clusters=len(self.anchors()),
+            n_clusters=len(self._known.anchors()),
             n_questions=self.state.n_questions,
             by_how={how: known.count(how) for how in How},
             n_trouble=len(self.trouble),
@@ -290,228 +232,14 @@ class Session:
             ended=reason_of_end(self.state, known, self._known.engine.run.done),
         )
 
-    # -- what is declared, named and known before ------------------------------------------------
-
-    def set_parameters(self, *, who: str | None = None, **changes: Any) -> None:
-        """Change n_clusters, margin, method, audit, max_questions or opinions from here on."""
-        self._append_if_usable("parameters", who, {"parameters": checked_parameters(changes)})
-
-    def widen(self, at_once: int, who: str | None = None) -> None:
-        """Have at least ``at_once`` questions at a time, for several people who answer.
-
-        Not once an audit has begun, which would have to begin again.
-        """
-        method = self.state.parameters.get("method") or "certify"
-        settings: dict[str, Any] = {"name": method} if isinstance(method, str) else dict(method)
-        has_batches = settings["name"] in ("certify", "predict")
-        if has_batches and settings.get("batch", 1) < at_once and self.snapshot().audit is None:
-            self.set_parameters(method={**settings, "batch": at_once}, who=who)
-
-    def name(self, cluster: int, text: str, who: str | None = None) -> None:
-        """Name a cluster. The name belongs to its anchor item, as the number does."""
-        body = {"anchor": self._known.anchor(cluster), "number": cluster, "text": text}
-        self._append("named", who, body)
-
-    def names(self) -> dict[int, str]:
-        """The names of the clusters that there are now."""
-        names = self.state.names
-        return {number: names[number] for number in self.anchors() if number in names}
-
-    def import_answers(
-        self,
-        answers: Answers,
-        source: str,
-        *,
-        who: str | None = None,
-        despite_contradictions: bool = False,
-    ) -> int:
-        """Take in what is known already: pairs of keys with a verdict, and where they come from.
-
-        They do not count as questions, and can be taken back as a whole by the sequence number that
-        is returned. AnswerError, and nothing is written, if they contradict each other or what was
-        said before; with ``despite_contradictions`` what was said first is believed.
-        """
-        body = {"source": source, "answers": checked_answers(answers, self.state.items)}
-        if not despite_contradictions:
-            refuse_contradictions(self._contradictions_with(body))
-        return self._append("imported", who, body)
-
-    def contradictions_with(self, answers: Answers, source: str) -> list[tuple[Vote, ...]]:
-        """The sets of answers that could not all be right if these were imported."""
-        body = {"source": source, "answers": checked_answers(answers, self.state.items)}
-        return self._contradictions_with(body)
-
-    def update(
-        self,
-        keys: Sequence[str],
-        X: Any,
-        *,
-        contents: Sequence[str] | None = None,
-        hints: Any = None,
-        preparation: Mapping[str, Any] | None = None,
-        who: str | None = None,
-    ) -> Changes:
-        """Go on with other rows. All answers are kept.
-
-        Those about removed or changed items are set aside, until the item is there again or is
-        confirmed. An audit speaks of the rows before. ``preparation`` replaces that of `create`.
-        """
-        X = validated(X)
-        items = Items.of(keys, X, contents)
-        changes = self.state.items.changes(items)
-        if changes:
-            engine, numbers = Engine(X, checked_hint(hints, len(X))), self._known.new_numbers()
-            self._take_rows(items, engine, changes, numbers, who, preparation)
-        return changes
-
-    def confirm(self, keys: Iterable[str], who: str | None = None) -> None:
-        """Say that answers about changed items hold for what they are now."""
-        self._append("updated", who, {"confirmed": [*map(self.state.items.checked_key, keys)]})
-
-    # -- disagreement ----------------------------------------------------------------------------
-
-    def doubt(self, item: str, who: str | None = None) -> list[SessionQuestion]:
-        """ "This label is wrong": questions that put the item against asked members, next to come.
-
-        Its own cluster first; "same" ends it.
-        """
-        item = self.state.items.checked_key(item)
-        pairs = pairs_about(item, self.snapshot(), self.state, who)
-        return [self._queue.want(pair, who) for pair in pairs]
-
-    def merge(self, a: int, b: int, who: str | None = None) -> SessionQuestion | None:
-        """Two clusters are one: the question that decides it, next to come.
-
-        None if this person was asked about all their asked members.
-        """
-        self._known.anchor(a), self._known.anchor(b)
-        if a == b:
-            raise InvalidInputError(f"two different clusters are needed, got {a} twice")
-        pair = pair_between(a, b, self.snapshot(), self.state, who)
-        return None if pair is None else self._queue.want(pair, who)
-
-    def split(
-        self, cluster: int, items: Iterable[str], who: str | None = None
-    ) -> list[SessionQuestion]:
-        """These do not belong to the cluster: each against its anchor, next to come."""
-        anchor = self._known.anchor(cluster)
-        chosen = [self.state.items.checked_key(item) for item in items]
-        return [self._queue.want((item, anchor), who) for item in chosen if item != anchor]
-
-    def make_exception(self, item: str, who: str | None = None, note: str = "") -> int:
-        """Keep an item's answers from the run; take that back with `retract`."""
-        item = self.state.items.checked_key(item)
-        return self._append("flagged", who, {"item": item, "note": note})
-
-    @property
-    def trouble(self) -> list[Conflict]:
-        """What does not fit together, with the answers concerned and remedies."""
-        return conflicts_in(self.state, self._known.engine.refutation)
-
-    def preview(self, remedy: Remedy) -> Effect:
-        """What a remedy would do to the labels. Takes as long as a resume."""
-        return self._effect(*(self._log.draft(kind, None, body) for kind, body in remedy.events))
-
-    def preview_answer(
-        self, question_id: str, verdict: Verdict | str, who: str | None = None
-    ) -> Effect:
-        """What an answer would do to the labels."""
-        pair, verdict = pair_from(question_id, self.state.items), checked_verdict(verdict)
-        if verdict is Verdict.UNSURE:
-            return Effect(0, 0, 0)
-        body = {"items": pair, "verdict": verdict.value, "role": self._queue.role(pair)}
-        return self._effect(self._log.draft("answered", who, body))
-
-    def apply(self, remedy: Remedy, who: str | None = None) -> None:
-        """Choose a remedy."""
-        for kind, body in remedy.events:
-            self._append(kind, who, body)
-
-    # -- the end ---------------------------------------------------------------------------------
-
     def finish(self, who: str | None = None) -> None:
         """Note that the work is done. Whatever happens next opens the session again."""
-        self._append("closed", who, {})
+        self._recorder.append("closed", who, {})
 
-    def close(self) -> None:
-        """Close the store."""
-        self._log.close()
+    close = _offered(EventLog.close, "_log")
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    # -- how the parts work together -------------------------------------------------------------
-
-    def _append(self, kind: str, who: str | None, body: Mapping[str, Any]) -> int:
-        return self._commit(self._log.draft(kind, who, body, self._known.new_numbers()))
-
-    def _commit(self, event: Event) -> int:
-        """Write an event down, after one that an audit has begun if that was not said yet.
-
-        From then on a new epoch has to do with a smaller share of what the confidence leaves.
-        """
-        begun = []
-        if self._known.has_new_audit():
-            error, confidence = self.state.parameters["audit"]
-            begun = [self._log.draft("audit", None, {"error": error, "confidence": confidence})]
-        return self._log.append([*begun, event])
-
-    def _append_if_usable(self, kind: str, who: str | None, body: Mapping[str, Any]) -> None:
-        """Write an event down only if a run can follow it."""
-        imagined = self._known.of_state(self._log.imagined(self._log.draft(kind, who, body)))
-        imagined.follow()
-        self._append(kind, who, body)
-        self._known.replace_run(imagined)
-
-    def _take_answer(
-        self,
-        id_: str,
-        verdict: Verdict,
-        who: str | None,
-        key: str | None,
-        kind: str,
-        body: dict[str, Any],
-    ) -> int:
-        before = None if key is None else self.state.book.event_of_key(key)
-        if before is not None:
-            return before
-        pair = pair_from(id_, self.state.items)
-        vote = self.state.vote(pair, who)
-        if vote is None or vote.verdict is not verdict or vote.note != body.get("note"):
-            body |= {"items": list(self._queue.shown_items(pair)), "role": self._queue.role(pair)}
-            if key is not None:
-                body["key"] = key
-            sequence = self._append(kind, who, body)
-        else:
-            sequence = vote.sequence
-        self._queue.close(pair, who, verdict)
-        return sequence
-
-    def _take_rows(
-        self,
-        items: Items,
-        engine: Engine,
-        changes: Changes,
-        numbers: Mapping[str, int],
-        who: str | None,
-        preparation: Mapping[str, Any] | None = None,
-    ) -> None:
-        body = items.body() | ({} if preparation is None else {"preparation": dict(preparation)})
-        numbers = {**numbers, **new_anchors(self.state, changes)}
-        draft = self._log.draft("updated", who, body, numbers)
-        imagined = KnownLabels(self._log.imagined(draft), engine)
-        imagined.follow()
-        self._commit(draft)
-        self._known.replace_run(imagined)
-        self._queue.drop_wanted()
-
-    def _effect(self, *drafts: Event) -> Effect:
-        after = self._known.of_state(self._log.imagined(*drafts))
-        return Effect.between(self.snapshot(), after.recovery)
-
-    def _contradictions_with(self, body: Mapping[str, Any]) -> list[tuple[Vote, ...]]:
-        after = self._log.imagined(self._log.draft("imported", None, body))
-        return new_contradictions(self.state, after)

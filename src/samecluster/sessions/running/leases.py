@@ -29,10 +29,6 @@ class Leases:
         """What other people hold."""
         return [pair for pair, (holder, end) in self._held.items() if holder != who and end > now]
 
-    def n_others(self, who: str | None, now: datetime) -> int:
-        """The number of pairs that other people hold."""
-        return len(self.held_by_others(who, now))
-
     def take(self, pair: Pair, who: str | None, until: datetime) -> None:
         """Give the pair to this person, also if somebody else has held it."""
         self._held[pair] = (who, until)
