@@ -103,6 +103,27 @@ def test_retracting_an_older_audit_answer_begins_an_audit_with_what_confidence_i
     same_known(session, reopened(session, 0))
 
 
+def test_an_audit_counts_also_if_the_next_thing_to_happen_is_a_change_of_parameters() -> None:
+    """Its checks were drawn, so the next audit draws others with what confidence is left: in the
+    session that is open and in one that is resumed."""
+    session, labels = new_audit(0)
+    while session.snapshot().audit is None:
+        (question,) = session.ask()
+        session.tell(question.id, truth(question, labels))
+    assert not session.state.audited, "nobody has answered a check yet"
+    session.set_parameters(max_questions=9_000)
+    assert session.state.audited == {session.state.epoch - 1}
+    resumed = reopened(session, 0)
+    n_checks = 0
+    while n_checks < 3:
+        (question,) = session.ask()
+        assert resumed.ask() == [question]
+        for one in (session, resumed):
+            one.tell(question.id, truth(question, labels))
+        n_checks += session.snapshot().audit is not None
+    same_known(session, resumed)
+
+
 def disturbed(seed: int) -> list[tuple[int, int]]:
     """Wrong labels and the bound, whenever there is one, with four people who undo and resume."""
     chance = random.Random(seed)

@@ -30,7 +30,7 @@ class Declarations:
     def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
         """Change n_clusters, margin, method, audit, max_questions or opinions from here on."""
         body = {"parameters": checked_parameters(changes)}
-        self._recorder.append_if_usable("parameters", who, body)
+        self._recorder.append_if_usable("parameters", who, body, self._known.new_numbers())
 
     def widen(self, at_once: int, who: str | None = None) -> None:
         """Have at least ``at_once`` questions at a time, for several people who answer.
@@ -114,7 +114,7 @@ class Declarations:
     ) -> None:
         """Go on with the rows of an engine, which an event's body describes."""
         numbers = {**numbers, **new_anchors(self._recorder.state, changes)}
-        self._recorder.append_rows(engine, who, body, numbers)
+        self._recorder.append_if_usable("updated", who, body, numbers, engine)
         self._queue.drop_wanted()
 
     def confirm(self, keys: Iterable[str], who: str | None = None) -> None:

@@ -21,9 +21,9 @@ class KnownLabels:
         self._state, self._engine = state, engine
         self._last: tuple[int, NumberedRecovery] | None = None
 
-    def of_state(self, state: State) -> KnownLabels:
-        """Labels of the same rows in another state."""
-        return KnownLabels(state, self._engine.fresh())
+    def of_state(self, state: State, engine: Engine | None = None) -> KnownLabels:
+        """Labels of another state, of the same rows unless an engine for others is given."""
+        return KnownLabels(state, engine or self._engine.fresh())
 
     def replace_run(self, other: KnownLabels) -> None:
         """Go on with the run of a state that was tried out, and has become this one."""

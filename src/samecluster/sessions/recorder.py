@@ -29,36 +29,40 @@ class Recorder:
 
     def append(self, kind: str, who: str | None, body: Mapping[str, Any]) -> int:
         """Write an event down; its sequence number, once it is safe."""
-        return self._commit(self._log.draft(kind, who, body, self._known.new_numbers()))
+        return self._log.append(self._drafts(kind, who, body, self._known.new_numbers()))
 
-    def append_if_usable(self, kind: str, who: str | None, body: Mapping[str, Any]) -> None:
-        """Write an event down if a run can follow it, or raise what the run raises."""
-        imagined = self._known.of_state(self._log.imagined(self._log.draft(kind, who, body)))
-        imagined.prepare()
-        self.append(kind, who, body)
-        self._known.replace_run(imagined)
-
-    def append_rows(
-        self, engine: Engine, who: str | None, body: Mapping[str, Any], numbers: Mapping[str, int]
+    def append_if_usable(
+        self,
+        kind: str,
+        who: str | None,
+        body: Mapping[str, Any],
+        numbers: Mapping[str, int],
+        engine: Engine | None = None,
     ) -> None:
-        """Write other rows down and go on with an engine for them, or raise what it raises."""
-        draft = self._log.draft("updated", who, body, numbers)
-        imagined = KnownLabels(self._log.imagined(draft), engine)
+        """Write an event down if a run can follow it, or raise what the run raises.
+
+        ``engine`` is one for other rows, if the event brings some.
+        """
+        drafts = self._drafts(kind, who, body, numbers)
+        imagined = self._known.of_state(self._log.imagined(*drafts), engine)
         imagined.prepare()
-        self._commit(draft)
+        self._log.append(drafts)
         self._known.replace_run(imagined)
 
     def imagined(self, *events: tuple[str, str | None, Mapping[str, Any]]) -> State:
         """The state after events (kind, who, body); nothing is written."""
         return self._log.imagined(*(self._log.draft(*event) for event in events))
 
-    def _commit(self, event: Event) -> int:
-        """An audit that has begun is written with the first answer to it, or any other first event.
+    def _drafts(
+        self, kind: str, who: str | None, body: Mapping[str, Any], numbers: Mapping[str, int]
+    ) -> list[Event]:
+        """The event, after one that says that an audit has begun if none has said so yet.
 
         From then on a new epoch has to do with a smaller share of what the confidence leaves.
         """
-        begun = []
+        drafts = [self._log.draft(kind, who, body, numbers)]
         if self._known.has_new_audit():
             error, confidence = self.state.parameters["audit"]
-            begun = [self._log.draft("audit", None, {"error": error, "confidence": confidence})]
-        return self._log.append([*begun, event])
+            begun = {"error": error, "confidence": confidence}
+            drafts.insert(0, self._log.draft("audit", None, begun))
+        return drafts

@@ -140,7 +140,7 @@ class Session:
             "seed": secrets.randbits(31) if seed is None else seed,
         }
         session = cls(store, State(), X, checked_hint(hints, len(X)), clock)
-        session._recorder.append_if_usable("opened", who, body)
+        session._recorder.append_if_usable("opened", who, body, numbers={})
         return session
 
     @classmethod
