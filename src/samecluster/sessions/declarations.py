@@ -115,7 +115,7 @@ class Declarations:
         """Go on with the rows of an engine, which an event's body describes."""
         numbers = {**numbers, **new_anchors(self._recorder.state, changes)}
         self._recorder.append_if_usable("updated", who, body, numbers, engine)
-        self._queue.drop_wanted()
+        self._queue.take_rows()
 
     def confirm(self, keys: Iterable[str], who: str | None = None) -> None:
         """Say that answers about changed items hold for what they are now."""

@@ -136,9 +136,10 @@ class QuestionQueue:
                 if self._shown[other][0] != item
             }
 
-    def drop_wanted(self) -> None:
-        """Forget what people wanted asked: there are other rows now."""
+    def take_rows(self) -> None:
+        """There are other rows: forget what people wanted asked, and leases of items that went."""
         self._wanted = {}
+        self._leases.end_missing(self._state.items.row_of)
 
     # -- which questions -------------------------------------------------------------------------
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -41,3 +42,9 @@ class Leases:
     def end_all(self, who: str | None) -> None:
         """The person has left."""
         self._held = {pair: lease for pair, lease in self._held.items() if lease[0] != who}
+
+    def end_missing(self, items: Container[str]) -> None:
+        """Nobody looks at a pair any more if one of its items is not among these."""
+        self._held = {
+            pair: lease for pair, lease in self._held.items() if all(item in items for item in pair)
+        }
