@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from samecluster import How, clustering_error
-from samecluster.sessions.running.engine import audit_share, run_parameters
+from samecluster.sessions.running.engine import run_parameters
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.store import MemoryStore
 from tests.cases.session_cases import Clock, keys_of, same_known, store_of
@@ -156,12 +156,6 @@ def n_wrong(found: np.ndarray, asked: np.ndarray, labels: np.ndarray) -> int:
         own = np.bincount(labels[asked & (found == label)], minlength=2).argmax()
         wrong += int(np.count_nonzero((found == label) & ~asked & (labels != own)))
     return wrong
-
-
-def test_the_shares_of_all_audits_of_a_session_add_up_to_one() -> None:
-    shares = [audit_share(earlier) for earlier in range(10_000)]
-    assert shares == sorted(shares, reverse=True)
-    assert 0.9999 < sum(shares) < 1
 
 
 def test_bounds_hold_with_unsure_undo_retractions_restarts_and_four_people() -> None:
