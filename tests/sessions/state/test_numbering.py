@@ -20,7 +20,7 @@ def state_of(pairs: str = "", **numbers: int) -> State:
     kept = {f"item {row[1:]}": number for row, number in numbers.items()}
     events = [
         opened_event(N),
-        *(answer_event(f"item {one}", f"item {two}", "same") for one, two in pairs.split()),
+        *(answer_event(f"item {two[0]}", f"item {two[1]}", "same") for two in pairs.split()),
     ]
     state = State(replace(event, sequence=n) for n, event in enumerate(events, start=1))
     state.numbers.update(kept)
@@ -87,7 +87,8 @@ def test_an_anchor_without_a_label_claims_nothing() -> None:
 @pytest.mark.parametrize("how", ["removed", "changed"])
 def test_a_lost_anchor_hands_its_number_to_an_item_that_answers_connect_with_it(how) -> None:
     state = state_of("01 12 34", r0=0, r3=1)
-    changes = Changes(**{"added": (), "removed": (), "changed": (), how: ("item 0", "item 3")})
+    lost = ("item 0", "item 3")
+    changes = Changes((), lost, ()) if how == "removed" else Changes((), (), lost)
     assert new_anchors(state, changes) == {"item 1": 0, "item 4": 1}
     all_gone = Changes((), ("item 0", "item 1", "item 2"), ())
     assert new_anchors(state, all_gone) == {}
