@@ -1,6 +1,7 @@
-"""Writing events down: each with the cluster numbers that are new, and in one piece with its cause.
+"""Writing events down: the parts of a session that change something do it through here only.
 
-The parts of a session that change something do it through here, and only here.
+Each event is completed with the cluster numbers that are new, and preceded by the one that says
+that an audit has begun, if it has.
 """
 
 from __future__ import annotations
