@@ -9,9 +9,11 @@ import numpy as np
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.session import Session
+from samecluster.sessions.storage.events import FORMAT, Event
 from samecluster.sessions.storage.store import MemoryStore, Store
 
 FAST = {"name": "certify", "kernel": "numpy", "effort": "fast"}
+AT = "2026-01-31T12:00:00+00:00"
 
 
 @cache
@@ -53,10 +55,22 @@ def new_session(
     )
 
 
+def store_of(session: Session) -> MemoryStore:
+    """A store with the session's events, as another process would find them."""
+    store = MemoryStore()
+    store.append(list(session.events()))
+    return store
+
+
 def reopened(session: Session, made: Instance | None = None) -> Session:
     """The session as another process would find it."""
     made = made or instance()
-    return Session.open(session._store, keys_of(len(made.X)), made.X, clock=Clock())
+    return Session.open(store_of(session), keys_of(len(made.X)), made.X, clock=Clock())
+
+
+def kinds(session: Session) -> list[str]:
+    """The kinds of all events, in order."""
+    return [event.kind for event in session.events()]
 
 
 def truth(question: SessionQuestion, made: Instance | None = None) -> str:
@@ -95,3 +109,28 @@ def same_known(one: Session, two: Session) -> None:
     assert a.answers == b.answers
     assert a.n_questions == b.n_questions
     assert one.ask(count=3) == two.ask(count=3)
+
+
+def opened_event(n: int, **parameters: Any) -> Event:
+    """The first event of a session about the keys of n rows."""
+    body = {
+        "format": FORMAT,
+        "keys": keys_of(n),
+        "digests": "0" * 16 * n,
+        "preparation": {},
+        "parameters": parameters,
+        "seed": 1,
+    }
+    return Event("opened", AT, None, body)
+
+
+def answer_event(
+    one: str, two: str, verdict: str, who: str | None = "ann", role: str = "plan", **more: Any
+) -> Event:
+    body = {"items": [one, two], "verdict": verdict, "role": role, **more}
+    return Event("answered", AT, who, body)
+
+
+def answer_events(n: int) -> list[Event]:
+    """Answers about n pairs that have no item in common."""
+    return [answer_event(f"a{i}", f"b{i}", "same") for i in range(n)]

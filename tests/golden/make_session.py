@@ -40,7 +40,7 @@ def main() -> None:
             "truth": made.labels.tolist(),
             "events": [
                 [event.sequence, event.kind, event.at, event.who, dict(event.body)]
-                for event in session._store.read()
+                for event in session.events()
             ],
             "facts": [[*fact.items, fact.verdict.value] for fact in session.state.facts.values()],
             "n_questions": session.state.n_questions,

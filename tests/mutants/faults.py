@@ -235,48 +235,49 @@ _QUESTIONS = (
 _SESSIONS = (
     Fault(
         "taken-in-before-stored",
-        "        for event, sequence in zip(events, self._store.append(events), strict=True):\n"
-        "            self._state.apply(replace(event, sequence=sequence))\n",
+        "        sequences = self._store.append(events)\n"
+        "        for event, sequence in zip(events, sequences, strict=True):\n"
+        "            self.state.apply(replace(event, sequence=sequence))\n",
         "        for event in events:\n"
-        "            self._state.apply(replace(event, sequence=self._state.n_events + 1))\n"
+        "            self.state.apply(replace(event, sequence=self.state.n_events + 1))\n"
         "        self._store.append(events)\n",
         "an answer is stored before anything rests on it",
-        "tests/sessions/reliability/test_damage.py tests/sessions/test_session.py",
+        "tests/sessions/test_event_log.py tests/sessions/reliability/test_damage.py",
     ),
     Fault(
         "not-on-the-disk",
         "PRAGMA synchronous = FULL",
         "PRAGMA synchronous = OFF",
         "an answer that was acknowledged has reached the disk",
-        "tests/sessions/test_storage.py tests/sessions/reliability/test_damage.py",
+        "tests/sessions/storage tests/sessions/reliability/test_damage.py",
     ),
     Fault(
         "tie-is-same",
         "Verdict.UNSURE if same == different else Verdict.of(same > different)",
         "Verdict.UNSURE if same == different == 0 else Verdict.of(same >= different)",
         "as many for as against is 'unsure'",
-        "tests/sessions/test_session.py -k majority",
+        "tests/sessions/state/test_votes.py tests/sessions/test_people.py -k 'sure or majority'",
     ),
     Fault(
         "retraction-loses-import",
-        "self._said[sequence] = [said for said in gone if said.pair != pair]",
+        "self._by_event[sequence] = [vote for vote in gone if vote.pair != pair]",
         "",
         "taking back one answer of an import keeps the others",
-        "tests/sessions/test_session.py tests/cli/test_disagreement.py",
+        "tests/sessions/state/test_vote_book.py tests/sessions/test_imports.py",
     ),
     Fault(
         "lease-without-end",
         "lease is not None and lease[0] != who and lease[1] > now",
         "lease is not None and lease[0] != who",
         "nobody waits for somebody who left",
-        "tests/sessions/test_session.py -k nobody",
+        "tests/sessions/running/test_leases.py tests/sessions/test_people.py",
     ),
     Fault(
         "number-given-twice",
-        "following = max(numbers.values(), default=-1) + 1",
+        "following = max(state.numbers.values(), default=-1) + 1",
         "following = max(anchors, default=-1) + 1",
         "the number of a cluster that is gone is never given to another",
-        "tests/sessions/test_session.py tests/sessions/test_golden_sessions.py tests/reliability",
+        "tests/sessions/state/test_numbering.py tests/sessions/test_numbers.py",
     ),
     Fault(
         "audit-draws-again",
@@ -287,10 +288,10 @@ _SESSIONS = (
     ),
     Fault(
         "answers-about-changed-rows-count",
-        "self._outdated[key] = event.sequence",
+        "self._outdated[key] = sequence",
         "",
         "answers about rows that changed are set aside until confirmed",
-        "tests/sessions/test_session.py -k update",
+        "tests/sessions/state/test_vote_book.py tests/sessions/test_updates.py",
     ),
 )
 

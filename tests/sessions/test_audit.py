@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from samecluster import How, clustering_error
-from samecluster.sessions.running.engine import _share
+from samecluster.sessions.running.engine import run_parameters
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.store import MemoryStore
-from tests.cases.session_cases import Clock, keys_of, same_known
+from tests.cases.session_cases import Clock, keys_of, same_known, store_of
 
 CAMPAIGN = 400 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 4
 N = 220
@@ -43,7 +43,7 @@ def truth(question, labels) -> str:
 
 
 def reopened(session: Session, seed: int) -> Session:
-    return Session.open(session._store, keys_of(N), blurred(seed)[0], clock=Clock())
+    return Session.open(store_of(session), keys_of(N), blurred(seed)[0], clock=Clock())
 
 
 def test_the_beginning_of_an_audit_is_an_event_and_undo_keeps_its_draws() -> None:
@@ -97,11 +97,31 @@ def test_retracting_an_older_audit_answer_begins_an_audit_with_what_confidence_i
     before = session.state.epoch
     session.retract(older.sequence)
     assert session.state.epoch == before + 1
-    session.prepare()
-    error, confidence = session._engine._parameters["audit"]
+    error, confidence = run_parameters(session.state)["audit"]
     assert error == 0.05
     assert confidence == pytest.approx(1 - 0.1 * 0.2 / 2)
     same_known(session, reopened(session, 0))
+
+
+def test_an_audit_counts_also_if_the_next_thing_to_happen_is_a_change_of_parameters() -> None:
+    """Its checks were drawn, so the next audit draws others with what confidence is left: in the
+    session that is open and in one that is resumed."""
+    session, labels = new_audit(0)
+    while session.snapshot().audit is None:
+        (question,) = session.ask()
+        session.tell(question.id, truth(question, labels))
+    assert not session.state.audited, "nobody has answered a check yet"
+    session.set_parameters(max_questions=9_000)
+    assert session.state.audited == {session.state.epoch - 1}
+    resumed = reopened(session, 0)
+    n_checks = 0
+    while n_checks < 3:
+        (question,) = session.ask()
+        assert resumed.ask() == [question]
+        for one in (session, resumed):
+            one.tell(question.id, truth(question, labels))
+        n_checks += session.snapshot().audit is not None
+    same_known(session, resumed)
 
 
 def disturbed(seed: int) -> list[tuple[int, int]]:
@@ -123,7 +143,7 @@ def disturbed(seed: int) -> list[tuple[int, int]]:
             session.tell(questions[0].id, truth(questions[0], labels) if sure else "unsure", who)
         elif session.progress().ended:
             break
-        if not session.state.untold and (known := session.snapshot()).audit is not None:
+        if not session.state.undone_facts and (known := session.snapshot()).audit is not None:
             wrong = n_wrong(known.labels, known.how == "asked", labels)
             seen.append((wrong, known.audit.n_wrong_at_most))
     return seen
@@ -136,12 +156,6 @@ def n_wrong(found: np.ndarray, asked: np.ndarray, labels: np.ndarray) -> int:
         own = np.bincount(labels[asked & (found == label)], minlength=2).argmax()
         wrong += int(np.count_nonzero((found == label) & ~asked & (labels != own)))
     return wrong
-
-
-def test_the_shares_of_all_audits_of_a_session_add_up_to_one() -> None:
-    shares = [_share(earlier) for earlier in range(10_000)]
-    assert shares == sorted(shares, reverse=True)
-    assert 0.9999 < sum(shares) < 1
 
 
 def test_bounds_hold_with_unsure_undo_retractions_restarts_and_four_people() -> None:

@@ -1,4 +1,5 @@
-"""Which pairs to ask when somebody disagrees with a label, a border or a union of clusters.
+"""When somebody disagrees with a label, a border or a union of clusters: questions that decide it,
+exceptions, and remedies for answers that do not fit together.
 
 Only asked members serve as comparators: what a proof or a model says about an item is what is in
 doubt.
@@ -6,7 +7,7 @@ doubt.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -15,22 +16,96 @@ from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.state.items import Changes
+from samecluster.sessions.conflicts import Conflict, Effect, Remedy, conflicts_in
+from samecluster.sessions.known_labels import KnownLabels
+from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
+from samecluster.sessions.question_queue import QuestionQueue
+from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import pair_of
 
-__all__ = ["between", "doubting", "re_anchored"]
+__all__ = ["Disagreement"]
 
 
-def doubting(item: str, recovery: Recovery, state: State, who: str | None) -> list[tuple[str, str]]:
-    """The item against the nearest asked member of its own cluster, then of the others'."""
-    row = _row(item, state)
+class Disagreement:
+    """Disagreement to labels and answers. `samecluster.Session` has these methods."""
+
+    def __init__(self, recorder: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
+        self._recorder, self._known, self._queue = recorder, known, queue
+
+    def doubt(self, item: str, who: str | None = None) -> list[SessionQuestion]:
+        """ "This label is wrong": questions that put the item against asked members, next to come.
+
+        Its own cluster first; "same" ends it.
+        """
+        state = self._recorder.state
+        item = state.items.checked_key(item)
+        pairs = _pairs_about(item, self._known.snapshot(), state, who)
+        return [self._queue.want(pair, who) for pair in pairs]
+
+    def merge(self, a: int, b: int, who: str | None = None) -> SessionQuestion | None:
+        """Two clusters are one: the question that decides it, next to come.
+
+        None if this person was asked about all their asked members.
+        """
+        self._known.anchor(a), self._known.anchor(b)
+        if a == b:
+            raise InvalidInputError(f"two different clusters are needed, got {a} twice")
+        pair = _pair_between(a, b, self._known.snapshot(), self._recorder.state, who)
+        return None if pair is None else self._queue.want(pair, who)
+
+    def split(
+        self, cluster: int, items: Iterable[str], who: str | None = None
+    ) -> list[SessionQuestion]:
+        """These do not belong to the cluster: each against its anchor, next to come."""
+        anchor = self._known.anchor(cluster)
+        chosen = [self._recorder.state.items.checked_key(item) for item in items]
+        return [self._queue.want((item, anchor), who) for item in chosen if item != anchor]
+
+    def make_exception(self, item: str, who: str | None = None, note: str = "") -> int:
+        """Keep an item's answers from the run; take that back with `retract`."""
+        item = self._recorder.state.items.checked_key(item)
+        return self._recorder.append("flagged", who, {"item": item, "note": note})
+
+    def conflicts(self) -> list[Conflict]:
+        """What does not fit together, with the answers concerned and remedies."""
+        return conflicts_in(self._recorder.state, self._known.engine.refutation)
+
+    def preview(self, remedy: Remedy) -> Effect:
+        """What a remedy would do to the labels. Takes as long as a resume."""
+        events = [(kind, None, body) for kind, body in remedy.events]
+        return self._effect(self._recorder.imagined(*events))
+
+    def preview_answer(
+        self, question_id: str, verdict: Verdict | str, who: str | None = None
+    ) -> Effect:
+        """What an answer would do to the labels."""
+        pair, verdict = pair_from(question_id, self._recorder.state.items), checked_verdict(verdict)
+        if verdict is Verdict.UNSURE:
+            return Effect(0, 0, 0)
+        body = {"items": pair, "verdict": verdict.value, "role": self._queue.role(pair)}
+        return self._effect(self._recorder.imagined(("answered", who, body)))
+
+    def apply(self, remedy: Remedy, who: str | None = None) -> None:
+        """Choose a remedy."""
+        for kind, body in remedy.events:
+            self._recorder.append(kind, who, body)
+
+    def _effect(self, after: State) -> Effect:
+        return Effect.between(self._known.snapshot(), self._known.of_state(after).snapshot())
+
+
+def _pairs_about(
+    item: str, recovery: Recovery, state: State, who: str | None
+) -> list[tuple[str, str]]:
+    """The item and the nearest asked member of each cluster, its own cluster first."""
+    row = state.items.row_of[item]
     own = int(recovery.labels[row])
     chosen: list[tuple[bool, float, str]] = []
     for label in np.unique(recovery.labels[recovery.labels >= 0]).tolist():
-        members = _by_distance(_asked(recovery, label), row, recovery)
+        members = _by_distance(_asked_rows(recovery, label), row, recovery)
         fresh = (
-            m for m in members if m != row and _is_fresh(item, state.items.keys[m], state, who)
+            m for m in members if m != row and _is_new_pair(item, state.items.keys[m], state, who)
         )
         nearest = next(fresh, None)
         if nearest is not None:
@@ -39,51 +114,20 @@ def doubting(item: str, recovery: Recovery, state: State, who: str | None) -> li
     return [(item, comparator) for _, _, comparator in sorted(chosen)]
 
 
-def between(
+def _pair_between(
     a: int, b: int, recovery: Recovery, state: State, who: str | None
 ) -> tuple[str, str] | None:
     """A pair of asked members of two clusters that this person was not asked about, or None."""
     keys = state.items.keys
-    ones, twos = _asked(recovery, a), _asked(recovery, b)
+    ones, twos = _asked_rows(recovery, a), _asked_rows(recovery, b)
     for one in ones.tolist():
         for two in _by_distance(twos, one, recovery):
-            if _is_fresh(keys[one], keys[two], state, who):
+            if _is_new_pair(keys[one], keys[two], state, who):
                 return keys[two], keys[one]
     return None
 
 
-def re_anchored(state: State, changes: Changes) -> dict[str, int]:
-    """New anchors for cluster numbers whose anchor is gone or has other content.
-
-    An item that "same" answers connect with the old anchor, the one that turned up first.
-    """
-    lost = {*changes.removed, *changes.changed}
-    neighbours: dict[str, list[str]] = {}
-    for fact in state.facts.values():
-        if fact.verdict is Verdict.SAME:
-            one, two = fact.items
-            neighbours.setdefault(one, []).append(two)
-            neighbours.setdefault(two, []).append(one)
-    found = {}
-    for anchor, number in state.numbers.items():
-        if anchor in lost:
-            kept = [key for key in _connected(anchor, neighbours) if key not in lost]
-            if kept:
-                found[min(kept, key=lambda key: state.births[key])] = number
-    return {key: number for key, number in found.items() if key not in state.numbers}
-
-
-def _connected(start: str, neighbours: dict[str, list[str]]) -> Iterator[str]:
-    seen = {start}
-    for here in (queue := [start]):
-        yield here
-        for there in neighbours.get(here, ()):
-            if there not in seen:
-                seen.add(there)
-                queue.append(there)
-
-
-def _asked(recovery: Recovery, label: int) -> IntArray:
+def _asked_rows(recovery: Recovery, label: int) -> IntArray:
     rows = np.flatnonzero((recovery.labels == label) & (recovery.how_codes == How.ASKED))
     if not len(rows):
         raise InvalidInputError(f"cluster {label} has no member that was asked about")
@@ -95,11 +139,5 @@ def _by_distance(rows: IntArray, row: int, recovery: Recovery) -> list[int]:
     return [int(i) for i in rows[np.argsort(gaps, kind="stable")]]
 
 
-def _is_fresh(one: str, two: str, state: State, who: str | None) -> bool:
+def _is_new_pair(one: str, two: str, state: State, who: str | None) -> bool:
     return state.vote(pair_of((one, two)), who) is None
-
-
-def _row(item: str, state: State) -> int:
-    if item not in state.items.row_of:
-        raise InvalidInputError(f"item must be a key of the data, got {item!r}")
-    return state.items.row_of[item]

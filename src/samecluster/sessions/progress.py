@@ -6,8 +6,10 @@ from dataclasses import dataclass
 
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.result import Recovery
+from samecluster.sessions.state.state import State
 
-__all__ = ["Progress"]
+__all__ = ["Progress", "reason_of_end"]
 
 
 @dataclass(frozen=True)
@@ -45,12 +47,25 @@ class Progress:
             for how in reversed(How)
             if how is not How.UNASSIGNED and self.by_how.get(how)
         )
-        told = f"{self.n_labelled:,} of {self.n_items:,} items have a label"
-        told += f" ({ways})" if ways else ""
-        told += f" after {_count(self.n_questions, 'question')}"
-        told += f"; {_count(self.n_trouble, 'thing')} to look at" if self.n_trouble else ""
-        told += f"; {self.audit}" if self.audit is not None else ""
-        return told + (f"; {self.ended}" if self.ended else "")
+        text = f"{self.n_labelled:,} of {self.n_items:,} items have a label"
+        text += f" ({ways})" if ways else ""
+        text += f" after {_count(self.n_questions, 'question')}"
+        text += f"; {_count(self.n_trouble, 'thing')} to look at" if self.n_trouble else ""
+        text += f"; {self.audit}" if self.audit is not None else ""
+        return text + (f"; {self.ended}" if self.ended else "")
+
+
+def reason_of_end(state: State, recovery: Recovery, is_done: bool) -> str:
+    """Why nothing is left to ask, or an empty text; ``is_done`` says whether the run is."""
+    budget = state.parameters.get("max_questions")
+    if state.finished:
+        return "finished"
+    if budget is not None and state.n_questions >= budget:
+        return f"the budget of {budget:,} questions is spent"
+    if not is_done:
+        return ""
+    is_met = recovery.audit is not None and recovery.audit.met
+    return "the bound is met" if is_met else "nothing is left to ask"
 
 
 def _count(number: int, noun: str) -> str:

@@ -1,51 +1,66 @@
 """A session: questions for people, answers that are kept, and what is known from them.
 
 Calls must come one at a time; a server holds a lock around them. Only rows that were read elsewhere
-come in here: this room reads no data files.
+come in here: this room reads no data files. A session only joins its parts, and offers their
+methods as its own.
 """
 
 from __future__ import annotations
 
+import functools
 import secrets
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.errors import (
-    AnswerError,
-    DataMismatchError,
-    InvalidInputError,
-    SessionNotFoundError,
-    StoreError,
-)
+from samecluster.errors import DataMismatchError, SessionNotFoundError, StoreError
 from samecluster.points.array import validated
-from samecluster.questions.pair import Verdict
 from samecluster.recovery.result.how import How
-from samecluster.sessions.conflicts import Conflict, Effect, Remedy, contradictions_in, trouble_in
-from samecluster.sessions.disagreement import between, doubting, re_anchored
-from samecluster.sessions.parameters import checked_answers, checked_parameters
-from samecluster.sessions.progress import Progress
-from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
+from samecluster.sessions.answer_desk import AnswerDesk
+from samecluster.sessions.conflicts import Conflict
+from samecluster.sessions.declarations import Declarations
+from samecluster.sessions.disagreement import Disagreement
+from samecluster.sessions.event_log import EventLog
+from samecluster.sessions.known_labels import KnownLabels
+from samecluster.sessions.parameters import checked_parameters
+from samecluster.sessions.progress import Progress, reason_of_end
 from samecluster.sessions.question_queue import QuestionQueue
-from samecluster.sessions.running.look_ahead import LookAhead
-from samecluster.sessions.state.items import Changes, Items
+from samecluster.sessions.recorder import Recorder
+from samecluster.sessions.running.engine import Engine
+from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.state import State
-from samecluster.sessions.state.votes import Vote
-from samecluster.sessions.storage.events import FORMAT, Event
+from samecluster.sessions.storage.events import FORMAT
 from samecluster.sessions.storage.store import Store
 from samecluster.validation import checked_hint
 
 __all__ = ["Session"]
 
-_LISTED = 5
+Part = TypeVar("Part")
+Arguments = ParamSpec("Arguments")
+Returned = TypeVar("Returned")
 
 
 def _utc_now() -> datetime:
     return datetime.now(UTC)
 
 
-class Session(QuestionQueue):
+def _offered(
+    method: Callable[Concatenate[Part, Arguments], Returned], part: str
+) -> Callable[Concatenate[Session, Arguments], Returned]:
+    """A method of a part as a method of the session that holds it in the attribute ``part``.
+
+    Signature, types and docstring are those of the part, so that there is one place for them.
+    """
+
+    @functools.wraps(method)
+    def offered(self: Session, /, *args: Arguments.args, **named: Arguments.kwargs) -> Returned:
+        return method(getattr(self, part), *args, **named)
+
+    return offered
+
+
+class Session:
     """Ask and tell with a memory: no answer is lost, asked twice, or impossible to take back.
 
     Make one with `create` or `open`. Wherever ``who`` is asked for it is the name of a person, or
@@ -64,6 +79,22 @@ class Session(QuestionQueue):
     >>> session.progress().n_labelled
     200
     """
+
+    def __init__(
+        self,
+        store: Store,
+        state: State,
+        X: FloatArray,
+        hints: IntArray | None,
+        clock: Callable[[], datetime],
+    ) -> None:
+        self._log = EventLog(store, state, clock)
+        self._known = KnownLabels(state, Engine(X, hints))
+        self._queue = QuestionQueue(state, self._known, clock)
+        self._recorder = Recorder(self._log, self._known)
+        self._answers = AnswerDesk(self._recorder, self._queue)
+        self._declarations = Declarations(self._recorder, self._known, self._queue)
+        self._disagreement = Disagreement(self._recorder, self._known, self._queue)
 
     @classmethod
     def create(
@@ -86,8 +117,8 @@ class Session(QuestionQueue):
         ----------
         store : where events are kept, such as ``SqliteStore(path, create=True)``
         keys : n texts, all different: what answers refer to
-        X : (n, d) points, one a row
-        preparation : how X was made from the data, for whoever makes it again; JSON only
+        X : (n, d) points, one per row
+        preparation : how X was made from the data, to make it again; JSON only
         parameters : n_clusters, margin, method and audit as in `samecluster.start` (a method with
             settings as ``{"name": "certify", "batch": 8}``); max_questions; and opinions, the
             number of people that each question is put to
@@ -95,7 +126,7 @@ class Session(QuestionQueue):
             may differ in the last digits from one machine to the other
         hints : (n,) groups that only say where to ask first, as ``hint`` of `samecluster.start`.
             They belong to the data and are not stored: pass them again to `open`.
-        who, clock : who begins, and a function that tells the time
+        who, clock : the person who begins, and a function that tells the time
         seed : the same seed gives the same questions
         """
         if next(iter(store.read()), None) is not None:
@@ -109,9 +140,7 @@ class Session(QuestionQueue):
             "seed": secrets.randbits(31) if seed is None else seed,
         }
         session = cls(store, State(), X, checked_hint(hints, len(X)), clock)
-        _, engine = session._imagine(session._draft("opened", who, body))
-        session._append("opened", who, body)
-        session._engine = engine
+        session._recorder.append_if_usable("opened", who, body, numbers={})
         return session
 
     @classmethod
@@ -135,11 +164,12 @@ class Session(QuestionQueue):
         if not state.n_events:
             raise SessionNotFoundError("the store holds no session; create one first")
         X = validated(X)
-        session = cls(store, state, X, checked_hint(hints, len(X)), clock)
+        hints = checked_hint(hints, len(X))
+        session = cls(store, state, X, hints, clock)
         items = Items.of(keys, X, contents)
         changes = state.items.changes(items)
         if changes and update:
-            session._take_rows(items, X, session._hints, changes, {}, who)
+            session._declarations.take_rows(items.body(), Engine(X, hints), changes, {}, who)
         elif changes:
             raise DataMismatchError(
                 f"the session is about other data ({changes}); to go on with these rows, run "
@@ -147,242 +177,69 @@ class Session(QuestionQueue):
             )
         return session
 
-    # -- what is declared, named and known before ------------------------------------------------
+    ask = _offered(QuestionQueue.ask, "_queue")
+    question = _offered(QuestionQueue.question, "_queue")
+    release = _offered(QuestionQueue.release, "_queue")
+    renew = _offered(QuestionQueue.renew, "_queue")
 
-    def set_parameters(self, *, who: str | None = None, **changes: Any) -> None:
-        """Change n_clusters, margin, method, audit, max_questions or opinions from here on."""
-        body = {"parameters": checked_parameters(changes)}
-        _, engine = self._imagine(self._draft("parameters", who, body))
-        self._append("parameters", who, body)
-        self._engine = engine
+    tell = _offered(AnswerDesk.tell, "_answers")
+    flag = _offered(AnswerDesk.flag, "_answers")
+    undo = _offered(AnswerDesk.undo, "_answers")
+    retract = _offered(AnswerDesk.retract, "_answers")
 
-    def widen(self, at_once: int, who: str | None = None) -> None:
-        """See to it that there are so many questions at a time, for several who answer.
+    @property
+    def state(self) -> State:
+        """What the events add up to, to look at."""
+        return self._log.state
 
-        Not once an audit has begun, which would have to begin anew.
-        """
-        method = self._state.parameters.get("method") or "certify"
-        settings: dict[str, Any] = {"name": method} if isinstance(method, str) else dict(method)
-        has_batches = settings["name"] in ("certify", "predict")
-        if has_batches and settings.get("batch", 1) < at_once and self.snapshot().audit is None:
-            self.set_parameters(method={**settings, "batch": at_once}, who=who)
+    events = _offered(EventLog.events, "_log")
+    snapshot = _offered(KnownLabels.snapshot, "_known")
+    anchors = _offered(KnownLabels.anchors, "_known")
+    prepare = _offered(KnownLabels.prepare, "_known")
 
-    def name(self, cluster: int, text: str, who: str | None = None) -> None:
-        """Name a cluster. The name belongs to its anchor item, as the number does."""
-        anchor = self._anchor(cluster)
-        self._append("named", who, {"anchor": anchor, "number": cluster, "text": text})
+    set_parameters = _offered(Declarations.set_parameters, "_declarations")
+    widen = _offered(Declarations.widen, "_declarations")
+    name = _offered(Declarations.name, "_declarations")
+    names = _offered(Declarations.names, "_declarations")
+    import_answers = _offered(Declarations.import_answers, "_declarations")
+    contradictions_with = _offered(Declarations.contradictions_with, "_declarations")
+    update = _offered(Declarations.update, "_declarations")
+    confirm = _offered(Declarations.confirm, "_declarations")
 
-    def names(self) -> dict[int, str]:
-        """The names of the clusters that there are now."""
-        names = self._state.names
-        return {number: names[number] for number in self.anchors() if number in names}
-
-    def import_answers(
-        self,
-        answers: Iterable[tuple[str, str, Verdict | str]],
-        source: str,
-        *,
-        who: str | None = None,
-        despite_contradictions: bool = False,
-    ) -> int:
-        """Take in what is known already: pairs of keys with a verdict, and where they come from.
-
-        They do not count as questions, and can be taken back as a whole by the sequence number that
-        is returned. AnswerError, and nothing is written, if they contradict each other or what was
-        said before; with ``despite_contradictions`` what was said first is believed.
-        """
-        body = {"source": source, "answers": checked_answers(answers, self._state.items)}
-        if not despite_contradictions:
-            self._refuse_contradictions(body)
-        return self._append("imported", who, body)
-
-    def contradictions_with(
-        self, answers: Iterable[tuple[str, str, Verdict | str]], source: str
-    ) -> list[tuple[Vote, ...]]:
-        """The sets of answers that could not all be right if these were imported."""
-        return self._contradictions(
-            {"source": source, "answers": checked_answers(answers, self._state.items)}
-        )
-
-    def update(
-        self,
-        keys: Sequence[str],
-        X: Any,
-        *,
-        contents: Sequence[str] | None = None,
-        hints: Any = None,
-        preparation: Mapping[str, Any] | None = None,
-        who: str | None = None,
-    ) -> Changes:
-        """Go on with other rows. All answers are kept.
-
-        Those about removed or changed items are set aside, until the item is there again or is
-        confirmed. An audit speaks of the rows before. ``preparation`` replaces that of `create`.
-        """
-        X = validated(X)
-        items = Items.of(keys, X, contents)
-        changes = self._state.items.changes(items)
-        if changes:
-            hinted = checked_hint(hints, len(X))
-            self._take_rows(items, X, hinted, changes, self._new_numbers(), who, preparation)
-        return changes
-
-    def confirm(self, keys: Iterable[str], who: str | None = None) -> None:
-        """Say that answers about changed items hold for what they are now."""
-        self._append("updated", who, {"confirmed": [self._checked_key(key) for key in keys]})
-
-    # -- disagreement ----------------------------------------------------------------------------
-
-    def doubt(self, item: str, who: str | None = None) -> list[SessionQuestion]:
-        """ "This label is wrong": questions that put the item against asked members, next to come.
-
-        Its own cluster first; "same" ends it.
-        """
-        pairs = doubting(self._checked_key(item), self.snapshot(), self._state, who)
-        return [self._want(pair, who) for pair in pairs]
-
-    def merge(self, a: int, b: int, who: str | None = None) -> SessionQuestion | None:
-        """Two clusters are one: the question that decides it, next to come.
-
-        None if this person was asked about all their asked members.
-        """
-        self._anchor(a), self._anchor(b)
-        if a == b:
-            raise InvalidInputError(f"two different clusters are needed, got {a} twice")
-        pair = between(a, b, self.snapshot(), self._state, who)
-        return None if pair is None else self._want(pair, who)
-
-    def split(
-        self, cluster: int, items: Iterable[str], who: str | None = None
-    ) -> list[SessionQuestion]:
-        """These do not belong to the cluster: each against its anchor, next to come."""
-        anchor = self._anchor(cluster)
-        chosen = [self._checked_key(item) for item in items]
-        return [self._want((item, anchor), who) for item in chosen if item != anchor]
-
-    def make_exception(self, item: str, who: str | None = None, note: str = "") -> int:
-        """Keep an item's answers from the run; take that back with `retract`."""
-        return self._append("flagged", who, {"item": self._checked_key(item), "note": note})
+    doubt = _offered(Disagreement.doubt, "_disagreement")
+    merge = _offered(Disagreement.merge, "_disagreement")
+    split = _offered(Disagreement.split, "_disagreement")
+    make_exception = _offered(Disagreement.make_exception, "_disagreement")
+    preview = _offered(Disagreement.preview, "_disagreement")
+    preview_answer = _offered(Disagreement.preview_answer, "_disagreement")
+    apply = _offered(Disagreement.apply, "_disagreement")
 
     @property
     def trouble(self) -> list[Conflict]:
         """What does not fit together, with the answers concerned and remedies."""
-        self.prepare()
-        return trouble_in(self._state, self._engine)
-
-    def preview(self, remedy: Remedy) -> Effect:
-        """What a remedy would do to the labels. Takes as long as a resume."""
-        return self._effect(*(self._draft(kind, None, body) for kind, body in remedy.events))
-
-    def preview_answer(
-        self, question_id: str, verdict: Verdict | str, who: str | None = None
-    ) -> Effect:
-        """What an answer would do to the labels."""
-        pair, verdict = pair_from(question_id, self._state.items), checked_verdict(verdict)
-        if verdict is Verdict.UNSURE:
-            return Effect(0, 0, 0)
-        body = {"items": pair, "verdict": verdict.value, "role": self._role(pair)}
-        return self._effect(self._draft("answered", who, body))
-
-    def apply(self, remedy: Remedy, who: str | None = None) -> None:
-        """Choose a remedy."""
-        for kind, body in remedy.events:
-            self._append(kind, who, body)
-
-    # -- the whole -------------------------------------------------------------------------------
+        return self._disagreement.conflicts()
 
     def progress(self) -> Progress:
         """How far the session is."""
-        known = self.snapshot()
+        known = self._known.snapshot()
         return Progress(
             n_items=len(known.labels),
-            n_clusters=len(self.anchors()),
-            n_questions=self._state.n_questions,
+            n_clusters=len(self._known.anchors()),
+            n_questions=self.state.n_questions,
             by_how={how: known.count(how) for how in How},
             n_trouble=len(self.trouble),
             audit=known.audit,
-            ended=self._ended(),
+            ended=reason_of_end(self.state, known, self._known.engine.run.done),
         )
 
     def finish(self, who: str | None = None) -> None:
         """Note that the work is done. Whatever happens next opens the session again."""
-        self._append("closed", who, {})
+        self._recorder.append("closed", who, {})
 
-    def close(self) -> None:
-        """Close the store."""
-        self._store.close()
+    close = _offered(EventLog.close, "_log")
 
     def __enter__(self) -> Session:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-    def _take_rows(
-        self,
-        items: Items,
-        X: FloatArray,
-        hints: IntArray | None,
-        changes: Changes,
-        numbers: Mapping[str, int],
-        who: str | None,
-        preparation: Mapping[str, Any] | None = None,
-    ) -> None:
-        numbers = {**numbers, **re_anchored(self._state, changes)}
-        made = {} if preparation is None else {"preparation": dict(preparation)}
-        draft = self._draft("updated", who, {**items.body(), **made}, numbers)
-        before = self._X, self._hints
-        self._X, self._hints = X, hints
-        try:
-            _, engine = self._imagine(draft)
-            self._commit(draft)
-        except Exception:
-            self._X, self._hints = before
-            raise
-        self._engine, self._seen, self._wanted = engine, None, {}
-        self._ahead = LookAhead(X, hints)
-
-    def _ended(self) -> str:
-        budget = self._state.parameters.get("max_questions")
-        if self._state.finished:
-            return "finished"
-        if budget is not None and self._state.n_questions >= budget:
-            return f"the budget of {budget:,} questions is spent"
-        if not self._engine.run.done:
-            return ""
-        audit = self.snapshot().audit
-        return "the bound is met" if audit is not None and audit.met else "nothing is left to ask"
-
-    def _effect(self, *drafts: Event) -> Effect:
-        before = self.snapshot()
-        after = self._number(*self._imagine(*drafts)).recovery
-        return Effect.between(before, after)
-
-    def _anchor(self, cluster: int) -> str:
-        anchors = self.anchors()
-        if cluster not in anchors:
-            known = ", ".join(map(str, sorted(anchors))) or "none yet"
-            raise InvalidInputError(f"cluster must be one of {known}, got {cluster!r}")
-        return anchors[cluster]
-
-    def _checked_key(self, key: str) -> str:
-        if key not in self._state.items.row_of:
-            raise InvalidInputError(f"item must be a key of the data, got {key!r}")
-        return key
-
-    def _contradictions(self, body: Mapping[str, Any]) -> list[tuple[Vote, ...]]:
-        before = set(contradictions_in(self._state))
-        state = self._state.copy()
-        event = self._draft("imported", None, body)
-        state.apply(Event(event.kind, event.at, None, event.body, state.n_events + 1))
-        return [found for found in contradictions_in(state) if found not in before]
-
-    def _refuse_contradictions(self, body: Mapping[str, Any]) -> None:
-        found = self._contradictions(body)
-        if found:
-            listed = "".join(f"\n  {'; '.join(map(str, said))}" for said in found[:_LISTED])
-            more = f"\n  and {len(found) - _LISTED} more" if len(found) > _LISTED else ""
-            raise AnswerError(
-                f"nothing was imported: {len(found)} sets of answers cannot all be right:{listed}"
-                f"{more}\ncorrect the source or take answers back first"
-            )

@@ -12,7 +12,7 @@ from samecluster.sessions.session import Session
 from samecluster.sessions.storage.sqlite import SqliteStore
 from tests.cases.session_cases import FAST, Clock, instance, keys_of, truth
 
-SEEDS = 40 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 3
+SEEDS = 40 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 1
 LEASE = 60.0
 PEOPLE = [f"person {number}" for number in range(8)]
 N = 150

@@ -1,9 +1,13 @@
-"""Drivers that carry a session's questions to an oracle or to coroutines, several at a time."""
+"""Drivers that carry a session's questions to an oracle or to coroutines, several at a time.
+
+`samecluster.questions.drive` carries those of a run, batch by batch. In a session each answer may
+change what comes next, so a question is taken from it when there is somebody free to answer it.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
 from typing import TypeAlias
 
 from samecluster.errors import InvalidInputError
@@ -13,6 +17,9 @@ from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.session import Session
 
 __all__ = ["Answering", "drive_async", "drive_session"]
+
+Answering: TypeAlias = Callable[[Iterable[Question]], Iterable[tuple[Question, Verdict]]]
+"""Takes questions when it is free for them, and gives verdicts in the order in which they come."""
 
 
 async def drive_async(
@@ -29,31 +36,26 @@ async def drive_async(
     """
     if parallel < 1:
         raise InvalidInputError(f"parallel must be at least 1, got {parallel}")
-    under_way: dict[asyncio.Task[Verdict | str], SessionQuestion] = {}
+    under_way: dict[asyncio.Task[Verdict | str], str] = {}
+
+    async def called(question: SessionQuestion) -> Verdict | str:
+        return await answer(question)
+
     try:
         while True:
-            asked = {question.id for question in under_way.values()}
-            for question in session.ask(who, count=parallel):
-                if question.id not in asked and len(under_way) < parallel:
-                    under_way[asyncio.ensure_future(_call(answer, question))] = question
+            while len(under_way) < parallel:
+                question = _next_question(session, who, parallel, under_way.values())
+                if question is None:
+                    break
+                under_way[asyncio.ensure_future(called(question))] = question.id
             if not under_way:
                 return session.snapshot()
             done, _ = await asyncio.wait(under_way, return_when=asyncio.FIRST_COMPLETED)
             for task in done:
-                session.tell(under_way.pop(task).id, task.result(), who)
+                session.tell(under_way.pop(task), task.result(), who)
     finally:
         for task in under_way:
             task.cancel()
-
-
-async def _call(
-    answer: Callable[[SessionQuestion], Awaitable[Verdict | str]], question: SessionQuestion
-) -> Verdict | str:
-    return await answer(question)
-
-
-Answering: TypeAlias = Callable[[Iterable[Question]], Iterable[tuple[Question, Verdict]]]
-"""Takes questions when it is free for them, and gives verdicts in the order in which they come."""
 
 
 def drive_session(
@@ -64,28 +66,29 @@ def drive_session(
     parallel: int = 1,
     on_answer: Callable[[], None] = lambda: None,
 ) -> None:
-    """Carry questions to whoever answers until none is left; each answer is kept as it comes."""
+    """Carry questions to what answers until none is left; each answer is kept as it comes."""
     under_way: dict[Question, str] = {}
 
     def waiting() -> Iterator[Question]:
-        while len(under_way) < _n_left(session):
-            asked = set(under_way.values())
-            fresh = [q for q in session.ask(who, count=parallel) if q.id not in asked]
-            if not fresh:
-                return
-            question = Question(*fresh[0].rows)
-            under_way[question] = fresh[0].id
+        while found := _next_question(session, who, parallel, under_way.values()):
+            question = Question(*found.rows)
+            under_way[question] = found.id
             yield question
 
     before = None
     while session.state.n_events != before:
         before = session.state.n_events
-        # A plan may have nothing to ask until it hears all of a batch: it is asked anew after that.
+        # A plan may have nothing to ask until it hears all of a batch: it is asked again then.
         for question, verdict in answering(waiting()):
             session.tell(under_way.pop(question), verdict, who)
             on_answer()
 
 
-def _n_left(session: Session) -> float:
+def _next_question(
+    session: Session, who: str | None, parallel: int, under_way: Collection[str]
+) -> SessionQuestion | None:
+    """A question whose id is not under way, if there is one and the budget allows it."""
     budget = session.state.parameters.get("max_questions")
-    return float("inf") if budget is None else budget - session.state.n_questions
+    if budget is not None and len(under_way) >= budget - session.state.n_questions:
+        return None
+    return next((q for q in session.ask(who, count=parallel) if q.id not in under_way), None)

@@ -1,7 +1,7 @@
 """The run under a session: made from the facts of its state, and brought up to date as they grow.
 
 Answers that the declared margin does not allow make a plan give up. A session must not: its run is
-begun again with weaker assumptions, and what was refuted is kept for whoever decides about it.
+begun again with weaker assumptions, and what was refuted is kept for the person who decides.
 """
 
 from __future__ import annotations
@@ -22,44 +22,52 @@ from samecluster.errors import (
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.state import OWN_PARAMETERS, State
 from samecluster.sessions.state.votes import SettledPair
 
-__all__ = ["Engine", "weaker_margin"]
+__all__ = ["Engine", "audit_share", "run_parameters", "weaker_margin"]
 
 _ATTEMPTS = 8
-_BELOW, _ALMOST = 0.9, 0.999
-_FIRST = 0.8
+"""Steps by which assumptions are weakened before a run does without any; each is a run from the
+beginning, for which somebody waits."""
+
+_BELOW_LARGEST, _IS_BELOW = 0.9, 0.999
+"""A margin that the answers refute becomes this share of the largest one that they allow, so that
+the next answers do not refute it at once; if the largest is not below this share of the refuted one
+(it is found by bisection, up to rounding), the margin is halved instead."""
+
+_FIRST_AUDIT = 0.8
+"""The share of 1 − confidence that the first audit of a session gets: most sessions have only one.
+Later ones divide the rest among them, however many there will be."""
 
 
 class Engine:
     """The run of a state.
 
-    ``refuted`` is why weaker assumptions than the declared ones are in use, or None. With
-    ``passing_over`` it goes on as if nobody could say where these items belong. ``hints`` (n,) are
-    those of `samecluster.start`.
+    ``refutation`` is why weaker assumptions than the declared ones are in use, or None. Questions
+    about items in ``skipped`` are answered "unsure", as if nobody could say where these belong.
+    ``hints`` (n,) are those of `samecluster.start`.
     """
 
     def __init__(
-        self,
-        X: FloatArray,
-        items: Items,
-        *,
-        hints: IntArray | None = None,
-        passing_over: Iterable[str] = (),
+        self, X: FloatArray, hints: IntArray | None = None, skipped: Iterable[str] = ()
     ) -> None:
-        self._X, self._items, self._hints = X, items, hints
-        self._passed_over = {items.row_of[key] for key in passing_over}
+        self._X, self._hints, self._skipped = X, hints, frozenset(skipped)
         self._epoch = -1
-        self._told: list[SettledPair] = []
+        self._initial_facts: list[SettledPair] = []
+        self._told_facts: list[SettledPair] = []
+        self._early_answers: list[Answer] = []
         self._parameters: dict[str, Any] = {}
-        self._run: RecoveryRun | None = None
         self._seed = self._attempts = 0
-        self._given: list[SettledPair] = []
-        self._silent: set[int] = set()
-        self._unheard: list[Answer] = []
-        self.refuted: SameClusterError | None = None
+        self._row_of: Mapping[str, int] = {}
+        self._exception_rows: set[int] = set()
+        self._skipped_rows: set[int] = set()
+        self._run: RecoveryRun | None = None
+        self.refutation: SameClusterError | None = None
+
+    def fresh(self, skipped: Iterable[str] = ()) -> Engine:
+        """Another engine for the same rows, which has followed nothing yet."""
+        return Engine(self._X, self._hints, skipped)
 
     @property
     def run(self) -> RecoveryRun:
@@ -68,15 +76,15 @@ class Engine:
 
     def follow(self, state: State) -> None:
         """Bring the run to where the state is; from scratch only if something was taken back."""
-        n_told = len(self._told)
-        if self._epoch != state.epoch or state.told[:n_told] != self._told:
+        n_told = len(self._told_facts)
+        if self._epoch != state.epoch or state.told_facts[:n_told] != self._told_facts:
             self._begin(state)
-        for fact in state.told[len(self._told) :]:
-            self._tell(fact, is_ahead=fact.pair in state.ahead)
+        for fact in state.told_facts[len(self._told_facts) :]:
+            self._tell(fact, is_early=fact.pair in state.early_facts)
 
     def question(self, items: Iterable[str]) -> Question:
         """A question about keys as one about rows."""
-        one, two = (self._items.row_of[key] for key in items)
+        one, two = (self._row_of[key] for key in items)
         return Question(one, two)
 
     def differ(self, one: str, two: str) -> bool:
@@ -89,66 +97,71 @@ class Engine:
         return self.run.result if self.run.done else self.run.snapshot()
 
     def _begin(self, state: State) -> None:
-        self._epoch, self._told, self._run, self.refuted = -1, [], None, None
+        self._epoch, self._told_facts, self._run, self.refutation = -1, [], None, None
         self._attempts = 0
-        self._parameters = _for_the_run(state)
-        # Checks of an audit must be drawn anew after the labels may have been chosen by what the
+        self._parameters = run_parameters(state)
+        # Checks of an audit must be drawn again after the labels may have been chosen by what the
         # last ones found. Otherwise the same draws let a run that begins again use what was worked
         # out before.
         self._seed = state.seed + len(state.audited - {state.epoch})
-        self._given = state.given
-        excepted = (self._items.row_of.get(key) for key in state.exceptions)
-        self._silent = {row for row in excepted if row is not None}
+        self._initial_facts = state.initial_facts
+        self._row_of = state.items.row_of
+        self._exception_rows = self._rows(state.exceptions)
+        self._skipped_rows = self._rows(self._skipped)
         self._start()
         self._epoch = state.epoch
 
-    def _tell(self, fact: SettledPair, is_ahead: bool) -> None:
-        self._told.append(fact)
+    def _rows(self, items: Iterable[str]) -> set[int]:
+        return {self._row_of[item] for item in items if item in self._row_of}
+
+    def _tell(self, fact: SettledPair, is_early: bool) -> None:
+        self._told_facts.append(fact)
         answer = Answer(self.question(fact.items), fact.verdict)
         try:
-            before = set(self.run.pending) if self._unheard else set()
+            before = set(self.run.pending) if self._early_answers else set()
             if self.run.awaits(answer.question):
                 self.run.tell(answer.question, answer.verdict)
-                self._pass_over_silent()
-            elif is_ahead:
-                self._unheard.append(answer)
+                self._skip_questions()
+            elif is_early:
+                self._early_answers.append(answer)
                 with suppress(ContradictionError):
                     self.run.learn(answer)
-                self._pass_over_silent()
+                self._skip_questions()
             elif self.run.ledger.known(answer.question) is None:
                 # Another machine or version, whose plan asks something else: no fact is lost by it.
                 self._start()
-            if self._unheard and self._must_hear(before):
+            if self._early_answers and self._must_use_early_answers(before):
                 self._start()
         except (RefutedError, GeometryError) as error:
             self._weaken(error)
             self._start()
 
-    def _must_hear(self, before: set[Question]) -> bool:
-        """Whether the run has to begin anew from all answers, also those put ahead of their turn.
+    def _must_use_early_answers(self, before: set[Question]) -> bool:
+        """Whether the run has to begin again from all answers, also from the early ones.
 
-        While labels are missing, what was put ahead is worth more than what the plan has made up
-        its mind about. Once all have one, it only checks them, and goes on unless they are wrong.
+        While labels are missing, early answers are worth more than what the plan has worked out
+        without them. Once all rows have a label, it only checks them, and goes on unless an early
+        answer says that one is wrong.
         """
         if self.run.done:
-            return not self._agree()
+            return not self._labels_agree()
         is_further = not before.issuperset(self.run.pending)
         return is_further and self.run.labelling.n_labelled < len(self._X)
 
-    def _agree(self) -> bool:
-        """Whether labels say the same as answers that the plan may not have come to."""
+    def _labels_agree(self) -> bool:
+        """Whether labels say the same as early answers, which the plan may not have come to."""
         labels = self.run.result.labels
-        for answer in self._unheard:
+        for answer in self._early_answers:
             one, two = (int(labels[row]) for row in answer.question.pair)
-            told = Verdict.UNSURE if min(one, two) < 0 else Verdict.of(one == two)
-            if answer.verdict not in (told, Verdict.UNSURE):
+            verdict = Verdict.UNSURE if min(one, two) < 0 else Verdict.of(one == two)
+            if answer.verdict not in (verdict, Verdict.UNSURE):
                 return False
         return True
 
     def _start(self) -> None:
         """Begin a run with all facts so far."""
-        self._unheard = []
-        answers = self._fitting((*self._given, *self._told))
+        self._early_answers = []
+        answers = self._fitting((*self._initial_facts, *self._told_facts))
         while True:
             try:
                 self._run = start(
@@ -158,20 +171,21 @@ class Engine:
                     random_state=self._seed,
                     **self._parameters,
                 )
-                self._pass_over_silent()
+                self._skip_questions()
                 return
             except (RefutedError, GeometryError) as error:
                 self._weaken(error)
 
-    def _pass_over_silent(self) -> None:
+    def _skip_questions(self) -> None:
         """Where a plan gets no answer, "unsure" lets it go on to something else."""
-        if not self._silent and not self._passed_over:
+        if not self._exception_rows and not self._skipped_rows:
             return
-        while about := [q for q in self.run.pending if self._is_silent(q)]:
+        while about := [q for q in self.run.pending if self._is_skipped(q)]:
             self.run.tell(about[0], Verdict.UNSURE)
 
-    def _is_silent(self, question: Question) -> bool:
-        return question.item in self._passed_over or not self._silent.isdisjoint(question.pair)
+    def _is_skipped(self, question: Question) -> bool:
+        is_exception = not self._exception_rows.isdisjoint(question.pair)
+        return is_exception or question.item in self._skipped_rows
 
     def _fitting(self, facts: Iterable[SettledPair]) -> list[Answer]:
         """The facts that do not contradict earlier ones."""
@@ -185,7 +199,7 @@ class Engine:
 
     def _weaken(self, error: SameClusterError) -> None:
         """Assume less, so that the facts are allowed: other clusters, a margin, nothing at all."""
-        self.refuted = self.refuted or error
+        self.refutation = self.refutation or error
         self._attempts += 1
         parameters = dict(self._parameters)
         margin = parameters.get("margin")
@@ -202,10 +216,10 @@ class Engine:
 
 def weaker_margin(margin: float, largest: float) -> float:
     """A margin strictly below the largest one that the answers allow."""
-    return _BELOW * largest if largest < _ALMOST * margin else margin / 2
+    return _BELOW_LARGEST * largest if largest < _IS_BELOW * margin else margin / 2
 
 
-def _for_the_run(state: State) -> dict[str, Any]:
+def run_parameters(state: State) -> dict[str, Any]:
     """The parameters of `samecluster.start`, from what JSON can hold."""
     chosen = {name: v for name, v in state.parameters.items() if name not in OWN_PARAMETERS}
     if isinstance(chosen.get("method"), Mapping):
@@ -215,13 +229,13 @@ def _for_the_run(state: State) -> dict[str, Any]:
     if chosen.get("audit") is not None:
         error, confidence = chosen["audit"]
         earlier = len(state.audited - {state.epoch})
-        chosen["audit"] = (error, 1 - (1 - confidence) * _share(earlier))
+        chosen["audit"] = (error, 1 - (1 - confidence) * audit_share(earlier))
     return chosen
 
 
-def _share(earlier: int) -> float:
-    """What an audit gets of 1 − confidence after so many audits; all such shares add up to 1."""
-    return _FIRST if not earlier else (1 - _FIRST) / (earlier * (earlier + 1))
+def audit_share(earlier: int) -> float:
+    """What an audit gets of 1 − confidence after ``earlier`` others; all shares add up to 1."""
+    return _FIRST_AUDIT if not earlier else (1 - _FIRST_AUDIT) / (earlier * (earlier + 1))
 
 
 def _method(name: str | None = None, **settings: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -16,7 +17,7 @@ class Leases:
 
     _held: dict[Pair, tuple[str | None, datetime]] = field(default_factory=dict)
 
-    def holder_other_than(self, who: str | None, pair: Pair, now: datetime) -> bool:
+    def is_held_by_other(self, who: str | None, pair: Pair, now: datetime) -> bool:
         """Whether somebody else holds the pair."""
         lease = self._held.get(pair)
         return lease is not None and lease[0] != who and lease[1] > now
@@ -29,11 +30,8 @@ class Leases:
         """What other people hold."""
         return [pair for pair, (holder, end) in self._held.items() if holder != who and end > now]
 
-    def n_others(self, who: str | None, now: datetime) -> int:
-        """How many pairs other people hold."""
-        return len(self.held_by_others(who, now))
-
     def take(self, pair: Pair, who: str | None, until: datetime) -> None:
+        """Give the pair to this person, also if somebody else has held it."""
         self._held[pair] = (who, until)
 
     def end(self, pair: Pair, who: str | None) -> None:
@@ -44,3 +42,9 @@ class Leases:
     def end_all(self, who: str | None) -> None:
         """The person has left."""
         self._held = {pair: lease for pair, lease in self._held.items() if lease[0] != who}
+
+    def end_missing(self, items: Container[str]) -> None:
+        """Nobody looks at a pair any more if one of its items is not among these."""
+        self._held = {
+            pair: lease for pair, lease in self._held.items() if all(item in items for item in pair)
+        }

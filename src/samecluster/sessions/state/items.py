@@ -1,7 +1,7 @@
-"""The rows of a session: a key and a digest each, by which other data is told apart.
+"""The rows of a session: a key and a digest each, by which other data is noticed.
 
-Neither coordinates nor cells can be had back from a digest of 64 bits of a row, but whoever guesses
-a row can check the guess.
+Neither coordinates nor cells can be computed from a digest of 64 bits of a row, but a guess of a
+row can be checked against it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from samecluster.errors import InvalidInputError
 
 __all__ = ["Changes", "Items"]
 
-_SIZE = 8
+_SIZE = 8  # bytes of a digest
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,12 @@ class Items:
 
     def body(self) -> dict[str, Any]:
         return {"keys": list(self.keys), "digests": "".join(self.digests)}
+
+    def checked_key(self, key: str) -> str:
+        """The key itself; InvalidInputError if no row has it."""
+        if key not in self.row_of:
+            raise InvalidInputError(f"item must be a key of the data, got {key!r}")
+        return key
 
     @cached_property
     def row_of(self) -> dict[str, int]:

@@ -1,25 +1,26 @@
 """Public cluster numbers: they belong to anchor items, so they survive undo, resume and update.
 
-A run numbers its clusters as it finds them, and finds them otherwise after an answer was taken
-back. Here a cluster has the number of the anchor that it holds. One that holds none gets the next
-number that was never used, and its first asked member becomes the anchor; for good once answers set
-it apart from all numbered ones, or the run is done. Until then it may turn out to be part of
-another, and its number is provisional.
+A run numbers its clusters as it finds them, and finds them in another order after an answer was
+taken back. Here a cluster has the number of the anchor that it holds. One that holds none gets the
+next number that was never used, and its first asked member becomes the anchor; for good once
+answers set it apart from all numbered ones, or the run is done. Until then it may turn out to be
+part of another, and its number is provisional.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from samecluster._typing import IntArray
+from samecluster.questions.pair import Verdict
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.state.items import Items
+from samecluster.sessions.state.items import Changes
+from samecluster.sessions.state.state import State
 
-__all__ = ["NumberedRecovery", "numbered"]
+__all__ = ["NumberedRecovery", "new_anchors", "numbered"]
 
 
 @dataclass(frozen=True)
@@ -32,24 +33,17 @@ class NumberedRecovery:
 
 
 def numbered(
-    recovery: Recovery,
-    items: Items,
-    births: Mapping[str, int],
-    numbers: Mapping[str, int],
-    differ: Callable[[str, str], bool],
+    recovery: Recovery, state: State, differ: Callable[[str, str], bool]
 ) -> NumberedRecovery:
     """The recovery with its clusters renumbered.
 
-    ``births`` is the order in which items turned up in answers, ``numbers`` what was given before,
-    and ``differ`` says whether two items are known for good to be in different clusters.
+    ``differ`` says whether two items are known for good to be in different clusters.
     """
-    labels, how = recovery.labels, recovery.how_codes
-    number_of, anchors = _claimed(labels, how, items, births, numbers)
-    others = _without(labels, how, items, births, number_of)
-    following = max(numbers.values(), default=-1) + 1
+    number_of, anchors = _claimed(recovery, state)
+    following = max(state.numbers.values(), default=-1) + 1
     new: dict[str, int] = {}
     provisional = []
-    for label, anchor in others:
+    for label, anchor in _without_number(recovery, state, number_of):
         if all(differ(anchor, other) for other in anchors.values()):
             new[anchor] = number_of[label] = following + len(new)
             anchors[number_of[label]] = anchor
@@ -58,48 +52,76 @@ def numbered(
     for number, (label, anchor) in enumerate(provisional, start=following + len(new)):
         number_of[label] = number
         anchors[number] = anchor
-    table = np.full(int(labels.max(initial=-1)) + 2, -1, dtype=np.int64)
+    table = np.full(int(recovery.labels.max(initial=-1)) + 2, -1, dtype=np.int64)
     for label, number in number_of.items():
         table[label] = number
-    return NumberedRecovery(replace(recovery, labels=table[labels]), anchors, new)
+    return NumberedRecovery(replace(recovery, labels=table[recovery.labels]), anchors, new)
 
 
-def _claimed(
-    labels: IntArray,
-    how: np.ndarray,
-    items: Items,
-    births: Mapping[str, int],
-    numbers: Mapping[str, int],
-) -> tuple[dict[int, int], dict[int, str]]:
+def new_anchors(state: State, changes: Changes) -> dict[str, int]:
+    """Other anchors for cluster numbers whose anchor is gone or has other content.
+
+    An item that "same" answers connect with the old anchor, the one that turned up first.
+    """
+    lost = {*changes.removed, *changes.changed}
+    neighbours: dict[str, list[str]] = {}
+    for fact in state.facts.values():
+        if fact.verdict is Verdict.SAME:
+            one, two = fact.items
+            neighbours.setdefault(one, []).append(two)
+            neighbours.setdefault(two, []).append(one)
+    found = {}
+    for anchor, number in state.numbers.items():
+        if anchor in lost:
+            kept = [key for key in _connected(anchor, neighbours) if key not in lost]
+            if kept:
+                found[min(kept, key=lambda key: state.book.births[key])] = number
+    return {key: number for key, number in found.items() if key not in state.numbers}
+
+
+def _connected(start: str, neighbours: dict[str, list[str]]) -> Iterator[str]:
+    seen = {start}
+    for here in (queue := [start]):
+        yield here
+        for there in neighbours.get(here, ()):
+            if there not in seen:
+                seen.add(there)
+                queue.append(there)
+
+
+def _claimed(recovery: Recovery, state: State) -> tuple[dict[int, int], dict[int, str]]:
     """The clusters that hold an anchor, an asked one first; of several numbers the lowest."""
+    labels, how, row_of = recovery.labels, recovery.how_codes, state.items.row_of
     claims = sorted(
-        (how[row] != How.ASKED, number, births.get(anchor, len(births)), anchor)
-        for anchor, number in numbers.items()
-        if (row := items.row_of.get(anchor)) is not None and labels[row] >= 0
+        (how[row] != How.ASKED, number, _birth(anchor, state), anchor)
+        for anchor, number in state.numbers.items()
+        if (row := row_of.get(anchor)) is not None and labels[row] >= 0
     )
     number_of: dict[int, int] = {}
     anchors: dict[int, str] = {}
     for _, number, _, anchor in claims:
-        label = int(labels[items.row_of[anchor]])
+        label = int(labels[row_of[anchor]])
         if label not in number_of and number not in anchors:
             number_of[label] = number
             anchors[number] = anchor
     return number_of, anchors
 
 
-def _without(
-    labels: IntArray,
-    how: np.ndarray,
-    items: Items,
-    births: Mapping[str, int],
-    number_of: Mapping[int, int],
+def _without_number(
+    recovery: Recovery, state: State, number_of: dict[int, int]
 ) -> list[tuple[int, str]]:
     """The other clusters, each with the member to be its anchor, the first to turn up first."""
+    labels, how, keys = recovery.labels, recovery.how_codes, state.items.keys
     found = []
     for label in np.unique(labels[labels >= 0]).tolist():
         if label not in number_of:
             members = np.flatnonzero(labels == label)
             best = members[how[members] == how[members].max()].tolist()
-            row = min(best, key=lambda row: (births.get(items.keys[row], len(births)), row))
-            found.append((births.get(items.keys[row], len(births)), row, label))
-    return [(label, items.keys[row]) for _, row, label in sorted(found)]
+            birth, row = min((_birth(keys[row], state), row) for row in best)
+            found.append((birth, row, label))
+    return [(label, keys[row]) for _, row, label in sorted(found)]
+
+
+def _birth(item: str, state: State) -> int:
+    """When an item first turned up in answers; after all others if it never did."""
+    return state.book.births.get(item, len(state.book.births))

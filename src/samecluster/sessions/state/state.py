@@ -1,9 +1,9 @@
 """The state of a session, by replay of its events. Pure: no files, no clock, no geometry.
 
-Beside what was said it keeps what the run is made from. A run begins an *epoch* with facts that it
-is *given*, and is then *told* the answers to its own questions, in order. Whatever else happens (an
+Beside what was said it keeps what the run is made from. A run begins an *epoch* with its *initial
+facts*, and is then *told* the answers to its own questions, in order. Whatever else happens (an
 answer that it did not ask for, a retraction of anything but the last fact, an import, other
-parameters, other rows) begins a new epoch, in which all facts are given. So the run is a function
+parameters, other rows) begins a new epoch, in which all facts are initial. So the run is a function
 of the events: a resumed session is where the interrupted one was.
 """
 
@@ -15,8 +15,8 @@ from typing import Any
 from samecluster.errors import SchemaError
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.state.items import Items
-from samecluster.sessions.state.vote_book import VoteBook
-from samecluster.sessions.state.votes import Pair, SettledPair, Vote, pair_of, settled
+from samecluster.sessions.state.vote_book import VoteBook, copied
+from samecluster.sessions.state.votes import Pair, SettledPair, Vote, majority, pair_of
 from samecluster.sessions.storage.events import Event
 
 __all__ = ["OWN_PARAMETERS", "State"]
@@ -25,26 +25,27 @@ OWN_PARAMETERS = ("opinions",)
 """The parameters that are the session's business and not the run's."""
 
 
-class State(VoteBook):
+class State:
     """What events add up to.
 
     Attributes
     ----------
-    items : the rows as they are now
+    book : what people and imports have said, and the rows that it is about
     parameters, preparation, seed : as they were given
     facts : the verdict on each pair that somebody spoke about, in the order of the first to do so
-    given, told : what the run of this epoch is made from
-    ahead : the told pairs that were put ahead of their turn
+    initial_facts : what the run of this epoch begins with
+    told_facts : what it was told since, in order
+    early_facts : the told pairs that were asked about before the run came to them
+    undone_facts : told facts that were taken back, the last one first to be told again
+    unused_facts : pairs with a fact that the run has no use for
     n_asked_before : questions asked before this epoch, which its budget does not have any more
     audited : the epochs in which an audit has begun
     numbers : public cluster numbers by anchor item; never given twice
     names : names of clusters by public number
-    exceptions : items whose answers are kept from the run
-    births : the order in which items first turned up in answers, taken back or not
     """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
-        super().__init__()
+        self.book = VoteBook()
         self.parameters: dict[str, Any] = {}
         self.preparation: dict[str, Any] = {}
         self.seed = 0
@@ -53,16 +54,14 @@ class State(VoteBook):
         self.n_asked_before = 0
         self.finished = False
         self.facts: dict[Pair, SettledPair] = {}
-        self.given: list[SettledPair] = []
-        self.told: list[SettledPair] = []
-        self.ahead: set[Pair] = set()
-        # Told facts that were taken back, the last one first to be told again.
-        self.untold: list[SettledPair] = []
-        self.beside: set[Pair] = set()
+        self.initial_facts: list[SettledPair] = []
+        self.told_facts: list[SettledPair] = []
+        self.early_facts: set[Pair] = set()
+        self.undone_facts: list[SettledPair] = []
+        self.unused_facts: set[Pair] = set()
         self.numbers: dict[str, int] = {}
         self.names: dict[int, str] = {}
         self.audited: set[int] = set()
-        self._seen_digests: dict[str, str] = {}
         for event in events:
             self.apply(event)
 
@@ -75,12 +74,49 @@ class State(VoteBook):
         """A state of its own, to try something out."""
         twin = State()
         for name, value in vars(self).items():
-            setattr(twin, name, _copied(value))
+            setattr(twin, name, copied(value))
+        twin.book = self.book.copy()
         return twin
 
-    def next_untold(self) -> Pair | None:
+    @property
+    def items(self) -> Items:
+        """The rows as they are now."""
+        return self.book.items
+
+    @property
+    def exceptions(self) -> dict[str, int]:
+        """Items whose answers are kept from the run, with the event that made them so."""
+        return self.book.exceptions
+
+    @property
+    def n_questions(self) -> int:
+        """The pairs that people were asked about; imports do not count."""
+        return self.book.n_questions
+
+    @property
+    def people(self) -> list[str | None]:
+        """Everybody who has answered something that stands."""
+        return self.book.people
+
+    def answers(self) -> list[Vote]:
+        """All answers that stand and are about the rows as they are, in their order."""
+        return self.book.answers()
+
+    def set_aside(self) -> list[Vote]:
+        """Answers about items that changed or are gone, until these are confirmed or return."""
+        return self.book.set_aside()
+
+    def vote(self, pair: Pair, who: str | None) -> Vote | None:
+        """What this person said last about a pair, also if it is kept from the run."""
+        return self.book.vote(pair, who)
+
+    def last_answer(self, who: str | None) -> Vote | None:
+        """A person's last answer that stands, about items that are there."""
+        return self.book.last_answer(who)
+
+    def next_undone_pair(self) -> Pair | None:
         """A pair that the run certainly asks about now, since it did before a retraction."""
-        return self.untold[-1].pair if self.untold else None
+        return self.undone_facts[-1].pair if self.undone_facts else None
 
     # -- events ----------------------------------------------------------------------------------
 
@@ -96,42 +132,31 @@ class State(VoteBook):
         getattr(self, f"_apply_{event.kind}")(event)
 
     def _apply_opened(self, event: Event) -> None:
-        self.items = Items.from_body(event.body)
-        self._seen_digests = dict(self.items.digest_of)
+        self.book.take_rows(Items.from_body(event.body), event.sequence)
         self.parameters = dict(event.body["parameters"])
         self.preparation = dict(event.body["preparation"])
         self.seed = event.body["seed"]
 
     def _apply_answered(self, event: Event) -> None:
-        self._hear(event, Verdict(event.body["verdict"]))
+        self._add_answer(event, Verdict(event.body["verdict"]))
 
     def _apply_unsure(self, event: Event) -> None:
-        self._hear(event, Verdict.UNSURE)
+        self._add_answer(event, Verdict.UNSURE)
 
     def _apply_flagged(self, event: Event) -> None:
         if "item" in event.body:
-            self.exceptions[event.body["item"]] = event.sequence
+            self.book.make_exception(event.body["item"], event.sequence)
             self._settle_all()
         else:
-            self._hear(event, Verdict.UNSURE, event.body["note"])
+            self._add_answer(event, Verdict.UNSURE, event.body["note"])
 
     def _apply_retracted(self, event: Event) -> None:
-        sequence = event.body["sequence"]
-        excepted = [item for item, at in self.exceptions.items() if at == sequence]
-        for item in excepted:
-            del self.exceptions[item]
-        if excepted:
+        sequence, items = event.body["sequence"], event.body.get("items")
+        if self.book.end_exception(sequence):
             self._settle_all()
             return
-        gone = self._said.pop(sequence, [])
-        if "items" in event.body:
-            pair = pair_of(event.body["items"])
-            self._said[sequence] = [said for said in gone if said.pair != pair]
-            gone = [said for said in gone if said.pair == pair]
-        for said in gone:
-            self._forget(said)
-            if event.body.get("undo"):
-                self._undone.setdefault(said.who, []).append(said)
+        pair = None if items is None else pair_of(items)
+        gone = self.book.take_back(sequence, pair, is_undo=bool(event.body.get("undo")))
         if len(gone) == 1:
             self._settle(gone[0].pair, "extra")
         else:
@@ -142,25 +167,18 @@ class State(VoteBook):
         self.names[event.body["number"]] = event.body["text"]
 
     def _apply_imported(self, event: Event) -> None:
-        said = [
+        votes = [
             Vote(event.sequence, (a, b), Verdict(verdict), event.who, event.body["source"])
             for a, b, verdict in event.body["answers"]
         ]
-        self._said[event.sequence] = said
-        for one in said:
-            self._remember(one)
+        self.book.add_votes(event.sequence, votes)
         self._settle_all()
 
     def _apply_updated(self, event: Event) -> None:
-        for key in event.body.get("confirmed", ()):
-            self._outdated.pop(key, None)
+        self.book.confirm(event.body.get("confirmed", ()))
         self.preparation = dict(event.body.get("preparation", self.preparation))
         if "keys" in event.body:
-            self.items = Items.from_body(event.body)
-            for key, digest in self.items.digest_of.items():
-                if self._seen_digests.setdefault(key, digest) != digest:
-                    self._seen_digests[key] = digest
-                    self._outdated[key] = event.sequence
+            self.book.take_rows(Items.from_body(event.body), event.sequence)
         self._settle_all()
 
     def _apply_parameters(self, event: Event) -> None:
@@ -176,78 +194,64 @@ class State(VoteBook):
     def _apply_closed(self, event: Event) -> None:
         pass
 
-    # -- answers in and out ----------------------------------------------------------------------
-
-    def _hear(self, event: Event, verdict: Verdict, note: str | None = None) -> None:
+    def _add_answer(self, event: Event, verdict: Verdict, note: str | None = None) -> None:
         one, two = event.body["items"]
-        said = Vote(event.sequence, (one, two), verdict, event.who, None, note)
-        self._said[event.sequence] = [said]
-        self._remember(said)
-        self._latest.setdefault(event.who, []).append(event.sequence)
-        self._asked[said.pair] = self._asked.get(said.pair, 0) + 1
-        if "key" in event.body:
-            self._sent[event.body["key"]] = event.sequence
-        self._close_undone(said)
-        self._settle(said.pair, event.body["role"])
+        vote = Vote(event.sequence, (one, two), verdict, event.who, None, note)
+        self.book.add_answer(vote, event.body.get("key"))
+        self._settle(vote.pair, event.body["role"])
 
     # -- what the run is made from ---------------------------------------------------------------
 
     def _settle(self, pair: Pair, role: str) -> None:
         """Bring the fact about one pair up to date, and with it what the run is made from."""
-        before, fact = self.facts.get(pair), settled(self.votes(pair))
+        before, fact = self.facts.get(pair), majority(self.book.votes(pair))
         if before == fact or (before and fact and before.verdict is fact.verdict):
             return
         if fact is None:
             del self.facts[pair]
         else:
             self.facts[pair] = fact
-        is_last = bool(self.told) and self.told[-1].pair == pair and not self.beside
+        is_last = (
+            bool(self.told_facts) and self.told_facts[-1].pair == pair and not self.unused_facts
+        )
         if before is None and fact is not None:
-            self._take_new(fact, role)
-        elif pair in self.beside:
-            self.beside -= {pair} if fact is None else set()
+            self._add_fact(fact, role)
+        elif pair in self.unused_facts:
+            self.unused_facts -= {pair} if fact is None else set()
         elif is_last and fact is None:
-            self.untold.append(self.told.pop())
-            self.ahead.discard(pair)
+            self.undone_facts.append(self.told_facts.pop())
+            self.early_facts.discard(pair)
         elif is_last and fact is not None:
-            self.told[-1] = fact
-            self.untold = []
+            self.told_facts[-1] = fact
+            self.undone_facts = []
         else:
             self._begin_epoch()
 
-    def _take_new(self, fact: SettledPair, role: str) -> None:
+    def _add_fact(self, fact: SettledPair, role: str) -> None:
         if role == "beside":
-            self.beside.add(fact.pair)
+            self.unused_facts.add(fact.pair)
         elif role == "ahead":
-            self.told.append(fact)
-            self.ahead.add(fact.pair)
-            self.untold = []
+            self.told_facts.append(fact)
+            self.early_facts.add(fact.pair)
+            self.undone_facts = []
         elif role == "plan":
-            again = bool(self.untold) and self.untold.pop() == fact
-            self.untold = self.untold if again else []
-            self.told.append(fact)
+            is_again = bool(self.undone_facts) and self.undone_facts.pop() == fact
+            self.undone_facts = self.undone_facts if is_again else []
+            self.told_facts.append(fact)
         else:
             self._begin_epoch()
 
     def _settle_all(self) -> None:
         """Facts from scratch, in their old order where they had one, and a new epoch."""
         order = {pair: place for place, pair in enumerate(self.facts)}
-        pairs = sorted(self._votes, key=lambda pair: order.get(pair, len(order)))
-        found = ((pair, settled(self.votes(pair))) for pair in pairs)
+        pairs = sorted(self.book.pairs, key=lambda pair: order.get(pair, len(order)))
+        found = ((pair, majority(self.book.votes(pair))) for pair in pairs)
         self.facts = {pair: fact for pair, fact in found if fact is not None}
         self._begin_epoch()
 
     def _begin_epoch(self) -> None:
         self.epoch += 1
         self.n_asked_before = self.n_questions
-        self.given = list(self.facts.values())
-        self.told, self.untold, self.ahead, self.beside = [], [], set(), set()
-
-
-def _copied(value: Any) -> Any:
-    """Containers anew, with what is in them shared."""
-    if isinstance(value, dict):
-        return {key: _copied(inner) for key, inner in value.items()}
-    if isinstance(value, list | set):
-        return value.copy()
-    return value
+        self.initial_facts = list(self.facts.values())
+        self.told_facts, self.undone_facts = [], []
+        self.early_facts, self.unused_facts = set(), set()

@@ -1,131 +1,212 @@
 """What people and imports have said, person by person; what of it stands, and what counts.
 
-An answer stands until it is taken back. It counts unless it is about rows that changed or are gone,
+A vote stands until it is taken back. It counts unless it is about rows that changed or are gone,
 or about an exception.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from samecluster.sessions.state.items import Items
-from samecluster.sessions.state.votes import Pair, SettledPair, Vote, Voter, settled
+from samecluster.sessions.state.votes import Pair, SettledPair, Vote, Voter, majority
 
-__all__ = ["VoteBook"]
+__all__ = ["VoteBook", "copied"]
 
 
+@dataclass
 class VoteBook:
-    """Answers that stand, by event, by pair and person, and by person."""
+    """Votes that stand, by event, by pair and voter, and by person.
 
-    def __init__(self) -> None:
-        self.items = Items((), ())
-        self.exceptions: dict[str, int] = {}
-        self.births: dict[str, int] = {}
-        self._said: dict[int, list[Vote]] = {}
-        self._votes: dict[Pair, dict[Voter, list[Vote]]] = {}
-        self._asked: dict[Pair, int] = {}
-        self._latest: dict[str | None, list[int]] = {}
-        self._undone: dict[str | None, list[Vote]] = {}
-        self._sent: dict[str, int] = {}
-        # Answers up to this event are about content that the item no longer has.
-        self._outdated: dict[str, int] = {}
+    Attributes
+    ----------
+    items : the rows as they are now
+    exceptions : items whose votes are kept from the run, with the event that made them so
+    births : the order in which items first turned up in votes, taken back or not
+    """
+
+    items: Items = field(default_factory=lambda: Items((), ()))
+    exceptions: dict[str, int] = field(default_factory=dict)
+    births: dict[str, int] = field(default_factory=dict)
+    _by_event: dict[int, list[Vote]] = field(default_factory=dict)
+    _by_pair: dict[Pair, dict[Voter, list[Vote]]] = field(default_factory=dict)
+    # How many votes of people stand on a pair; imports are not counted.
+    _n_answers: dict[Pair, int] = field(default_factory=dict)
+    _events_of: dict[str | None, list[int]] = field(default_factory=dict)
+    _undone: dict[str | None, list[Vote]] = field(default_factory=dict)
+    _event_of_key: dict[str, int] = field(default_factory=dict)
+    _last_digests: dict[str, str] = field(default_factory=dict)
+    # Votes up to this event are about content that the item no longer has.
+    _outdated: dict[str, int] = field(default_factory=dict)
+
+    def copy(self) -> VoteBook:
+        """A book of its own; votes are shared."""
+        return VoteBook(**{one.name: copied(getattr(self, one.name)) for one in fields(self)})
+
+    # -- to read ---------------------------------------------------------------------------------
 
     @property
     def n_questions(self) -> int:
         """The pairs that people were asked about; imports do not count."""
-        return len(self._asked)
+        return len(self._n_answers)
 
     @property
     def people(self) -> list[str | None]:
-        """Everybody who has answered something that stands."""
-        return [who for who, latest in self._latest.items() if latest]
+        """Everybody who has a vote that stands."""
+        return [who for who, events in self._events_of.items() if events]
 
-    def answers(self) -> Iterator[Vote]:
-        """All answers that stand and are about the rows as they are, in their order."""
-        for sequence in sorted(self._said):
-            yield from (said for said in self._said[sequence] if self._counts(said))
+    @property
+    def pairs(self) -> Iterable[Pair]:
+        """All pairs that there ever was a vote on."""
+        return self._by_pair.keys()
+
+    def answers(self) -> list[Vote]:
+        """All votes that stand and count, in their order."""
+        return [vote for vote in self._standing() if self._counts(vote)]
 
     def set_aside(self) -> list[Vote]:
-        """Answers about items that changed or are gone, until these are confirmed or return."""
-        return [
-            said
-            for sequence in sorted(self._said)
-            for said in self._said[sequence]
-            if not self._is_current(said)
-        ]
+        """Votes about items that changed or are gone, until these are confirmed or return."""
+        return [vote for vote in self._standing() if not self._is_current(vote)]
 
     def votes(self, pair: Pair) -> list[Vote]:
-        """What each person and import said last about a pair."""
-        return self._latest_votes(pair, self._counts)
+        """The last vote of each person and import on a pair."""
+        return self._latest(pair, self._counts)
 
     def vote(self, pair: Pair, who: str | None) -> Vote | None:
-        """What this person said last about a pair, also if it is kept from the run."""
-        history = reversed(self._votes.get(pair, {}).get(who, []))
-        return next((said for said in history if self._is_current(said)), None)
+        """This person's last vote on a pair, also if it is kept from the run."""
+        history = reversed(self._by_pair.get(pair, {}).get(who, []))
+        return next((vote for vote in history if self._is_current(vote)), None)
 
-    def kept_back(self) -> list[SettledPair]:
-        """What is said about exceptions."""
-        about = [pair for pair in self._votes if self.exceptions.keys() & set(pair)]
-        found = (settled(self._latest_votes(pair, self._is_current)) for pair in about)
+    def votes_of_event(self, sequence: int) -> list[Vote]:
+        """What stands of an event: one vote, those of an import, or nothing."""
+        return list(self._by_event.get(sequence, ()))
+
+    def facts_on_exceptions(self) -> list[SettledPair]:
+        """The majorities on pairs with an exception, which the run does not get."""
+        about = [pair for pair in self._by_pair if self.exceptions.keys() & set(pair)]
+        found = (majority(self._latest(pair, self._is_current)) for pair in about)
         return [fact for fact in found if fact is not None]
 
-    def said(self, sequence: int) -> list[Vote]:
-        """What stands of an event: one answer, those of an import, or nothing."""
-        return list(self._said.get(sequence, ()))
-
     def last_answer(self, who: str | None) -> Vote | None:
-        """A person's last answer that stands, about items that are there."""
-        latest = (self._said[sequence][0] for sequence in reversed(self._latest.get(who, [])))
-        return next((said for said in latest if self._are_there(said)), None)
+        """A person's last vote that stands, about items that are there."""
+        latest = (self._by_event[event][0] for event in reversed(self._events_of.get(who, [])))
+        return next((vote for vote in latest if self._are_there(vote)), None)
 
-    def undone(self, who: str | None) -> Vote | None:
-        """The answer that a person has undone and is to be asked again first."""
+    def undone_answer(self, who: str | None) -> Vote | None:
+        """The vote that a person has undone and is to be asked for again first."""
         stack = reversed(self._undone.get(who, []))
-        return next((said for said in stack if self._are_there(said)), None)
+        return next((vote for vote in stack if self._are_there(vote)), None)
 
-    def sent(self, key: str) -> int | None:
+    def event_of_key(self, key: str) -> int | None:
         """The event that an answer with this key has become, retracted or not."""
-        return self._sent.get(key)
+        return self._event_of_key.get(key)
 
-    def _remember(self, said: Vote) -> None:
-        self._votes.setdefault(said.pair, {}).setdefault(said.voter, []).append(said)
-        for item in said.items:
-            self.births.setdefault(item, len(self.births))
+    # -- to write --------------------------------------------------------------------------------
 
-    def _forget(self, said: Vote) -> None:
-        voters = self._votes[said.pair]
-        voters[said.voter].remove(said)
-        if not voters[said.voter]:
-            del voters[said.voter]
-        if said.source is None:
-            self._latest[said.who].remove(said.sequence)
-            self._asked[said.pair] -= 1
-            if not self._asked[said.pair]:
-                del self._asked[said.pair]
+    def add_answer(self, vote: Vote, key: str | None = None) -> None:
+        """Take in a vote that a person was asked for."""
+        self.add_votes(vote.sequence, [vote])
+        self._events_of.setdefault(vote.who, []).append(vote.sequence)
+        self._n_answers[vote.pair] = self._n_answers.get(vote.pair, 0) + 1
+        if key is not None:
+            self._event_of_key[key] = vote.sequence
+        self._close_undone(vote)
 
-    def _close_undone(self, said: Vote) -> None:
-        """What was undone is asked again as long as the same is said again."""
-        stack = self._undone.get(said.who, [])
-        before = next((one for one in stack if one.pair == said.pair), None)
+    def add_votes(self, sequence: int, votes: Sequence[Vote]) -> None:
+        """Take in all votes of an event."""
+        self._by_event[sequence] = list(votes)
+        for vote in votes:
+            self._by_pair.setdefault(vote.pair, {}).setdefault(vote.voter, []).append(vote)
+            for item in vote.items:
+                self.births.setdefault(item, len(self.births))
+
+    def take_back(self, sequence: int, pair: Pair | None, is_undo: bool) -> list[Vote]:
+        """Remove the votes of an event, or those on one pair, and return them."""
+        gone = self._by_event.pop(sequence, [])
+        if pair is not None:
+            self._by_event[sequence] = [vote for vote in gone if vote.pair != pair]
+            gone = [vote for vote in gone if vote.pair == pair]
+        for vote in gone:
+            self._remove(vote)
+            if is_undo:
+                self._undone.setdefault(vote.who, []).append(vote)
+        return gone
+
+    def make_exception(self, item: str, sequence: int) -> None:
+        """Keep all votes on an item from the run."""
+        self.exceptions[item] = sequence
+
+    def end_exception(self, sequence: int) -> bool:
+        """Undo what `make_exception` did at an event; whether it did anything."""
+        items = [item for item, event in self.exceptions.items() if event == sequence]
+        for item in items:
+            del self.exceptions[item]
+        return bool(items)
+
+    def take_rows(self, items: Items, sequence: int) -> None:
+        """Go on with other rows: votes so far on those that changed do not count."""
+        self.items = items
+        for key, digest in items.digest_of.items():
+            if self._last_digests.setdefault(key, digest) != digest:
+                self._last_digests[key] = digest
+                self._outdated[key] = sequence
+
+    def confirm(self, keys: Iterable[str]) -> None:
+        """Votes on these items hold for what they are now."""
+        for key in keys:
+            self._outdated.pop(key, None)
+
+    def _remove(self, vote: Vote) -> None:
+        voters = self._by_pair[vote.pair]
+        voters[vote.voter].remove(vote)
+        if not voters[vote.voter]:
+            del voters[vote.voter]
+        if vote.source is None:
+            self._events_of[vote.who].remove(vote.sequence)
+            self._n_answers[vote.pair] -= 1
+            if not self._n_answers[vote.pair]:
+                del self._n_answers[vote.pair]
+
+    def _close_undone(self, vote: Vote) -> None:
+        """Further undone votes are asked for again as long as the same is said again."""
+        stack = self._undone.get(vote.who, [])
+        before = next((one for one in stack if one.pair == vote.pair), None)
         if before is None:
             return
-        kept = [one for one in stack if one.pair != said.pair]
-        self._undone[said.who] = kept if before.verdict is said.verdict else []
+        kept = [one for one in stack if one.pair != vote.pair]
+        self._undone[vote.who] = kept if before.verdict is vote.verdict else []
 
-    def _latest_votes(self, pair: Pair, counts: Callable[[Vote], bool]) -> list[Vote]:
+    # -- which votes count -----------------------------------------------------------------------
+
+    def _standing(self) -> Iterator[Vote]:
+        for sequence in sorted(self._by_event):
+            yield from self._by_event[sequence]
+
+    def _latest(self, pair: Pair, counts: Callable[[Vote], bool]) -> list[Vote]:
         latest = (
-            next((said for said in reversed(history) if counts(said)), None)
-            for history in self._votes.get(pair, {}).values()
+            next((vote for vote in reversed(history) if counts(vote)), None)
+            for history in self._by_pair.get(pair, {}).values()
         )
-        return sorted((said for said in latest if said), key=lambda said: said.sequence)
+        return sorted((vote for vote in latest if vote), key=lambda vote: vote.sequence)
 
-    def _are_there(self, said: Vote) -> bool:
-        return all(item in self.items.row_of for item in said.items)
+    def _are_there(self, vote: Vote) -> bool:
+        return all(item in self.items.row_of for item in vote.items)
 
-    def _is_current(self, said: Vote) -> bool:
-        return self._are_there(said) and all(
-            self._outdated.get(item, 0) < said.sequence for item in said.items
+    def _is_current(self, vote: Vote) -> bool:
+        return self._are_there(vote) and all(
+            self._outdated.get(item, 0) < vote.sequence for item in vote.items
         )
 
-    def _counts(self, said: Vote) -> bool:
-        return self._is_current(said) and not self.exceptions.keys() & set(said.items)
+    def _counts(self, vote: Vote) -> bool:
+        return self._is_current(vote) and not self.exceptions.keys() & set(vote.items)
+
+
+def copied(value: Any) -> Any:
+    """Copies of containers; their elements are shared."""
+    if isinstance(value, dict):
+        return {key: copied(inner) for key, inner in value.items()}
+    if isinstance(value, list | set):
+        return value.copy()
+    return value

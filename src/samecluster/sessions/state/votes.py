@@ -1,4 +1,4 @@
-"""What people said about pairs, and the one verdict a pair that the run gets to see."""
+"""What people said about pairs, and the one verdict per pair that the run gets to see."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 
 from samecluster.questions.pair import Verdict
 
-__all__ = ["Pair", "SettledPair", "Vote", "Voter", "pair_of", "settled", "tied"]
+__all__ = ["Pair", "SettledPair", "Vote", "Voter", "is_tie", "majority", "pair_of"]
 
 Pair: TypeAlias = tuple[str, str]
 """Two keys, the smaller first."""
@@ -47,13 +47,13 @@ class Vote:
 
     def __str__(self) -> str:
         by = self.source or self.who
-        told = f"answer {self.sequence}: {self.items[0]} and {self.items[1]} {self.verdict.value}"
-        return f"{told} ({by})" if by else told
+        text = f"answer {self.sequence}: {self.items[0]} and {self.items[1]} {self.verdict.value}"
+        return f"{text} ({by})" if by else text
 
 
 @dataclass(frozen=True, slots=True)
 class SettledPair:
-    """What the run is told about a pair."""
+    """The one verdict on a pair that the run gets, whatever the number of votes."""
 
     items: tuple[str, str]
     verdict: Verdict
@@ -63,8 +63,8 @@ class SettledPair:
         return pair_of(self.items)
 
 
-def settled(votes: Iterable[Vote]) -> SettledPair | None:
-    """The majority of those who are sure; a tie, and nobody being sure, is "unsure"."""
+def majority(votes: Iterable[Vote]) -> SettledPair | None:
+    """The verdict of most of those who are sure; "unsure" if it is a tie or nobody is sure."""
     votes = list(votes)
     if not votes:
         return None
@@ -73,8 +73,8 @@ def settled(votes: Iterable[Vote]) -> SettledPair | None:
     return SettledPair(votes[0].items, verdict)
 
 
-def tied(votes: Iterable[Vote]) -> bool:
-    """Whether as many said "same" as "different"."""
+def is_tie(votes: Iterable[Vote]) -> bool:
+    """Whether as many said "same" as "different", and somebody said so."""
     same, different = _count(votes)
     return same == different > 0
 

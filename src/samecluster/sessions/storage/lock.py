@@ -14,6 +14,7 @@ from samecluster.errors import StoreError
 __all__ = ["WriterLock"]
 
 _ATTEMPTS = 10
+"""Processes that may open and close the session between our touch and our lock; more is a loop."""
 
 
 class WriterLock:
@@ -21,7 +22,7 @@ class WriterLock:
 
     def __init__(self, session: Path) -> None:
         self._path = session.with_name(f"{session.name}-lock")
-        # A holder removes the file when it lets go; whoever locked the removed file tries again.
+        # A holder removes the file when it lets go; a process that locked the removed file tries again.
         for _ in range(_ATTEMPTS):
             self._path.touch()
             before = self._path.stat().st_ino

@@ -161,7 +161,7 @@ class SqliteStore:
 
 
 def rescue(path: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
-    """Copy the intact events at the beginning of a damaged session to a new file; how many."""
+    """Copy the intact events at the beginning of a damaged session to a new file; their number."""
     if Path(to).exists():
         raise StoreError(f"{to} exists; name a new file to save the events in")
     source = SqliteStore(path, read_only=True)
@@ -223,7 +223,7 @@ def _digest(before: str, *fields: object) -> str:
 
 def _in_words(error: Exception) -> str:
     """What went wrong and what to do, from the words of SQLite or of the operating system."""
-    said = str(error)
+    text = str(error)
     advice = {
         "full": "the disk is full; nothing was lost, make room and try again",
         "disk I/O error": "the disk refuses to write (is it full, or is there a limit on file "
@@ -237,5 +237,5 @@ def _in_words(error: Exception) -> str:
         "malformed": "the file is damaged; restore a backup, or save what is intact with "
         "`samecluster doctor`",
     }
-    found = next((words for sign, words in advice.items() if sign in said), None)
-    return f"{found} ({said})" if found else said
+    found = next((words for sign, words in advice.items() if sign in text), None)
+    return f"{found} ({text})" if found else text

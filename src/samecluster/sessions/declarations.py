@@ -1,0 +1,133 @@
+"""What the owner of a session says: parameters, names, answers from elsewhere, other rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from samecluster.points.array import validated
+from samecluster.questions.pair import Verdict
+from samecluster.sessions.conflicts import new_contradictions, refuse_contradictions
+from samecluster.sessions.known_labels import KnownLabels
+from samecluster.sessions.parameters import checked_answers, checked_parameters
+from samecluster.sessions.question_queue import QuestionQueue
+from samecluster.sessions.recorder import Recorder
+from samecluster.sessions.running.engine import Engine
+from samecluster.sessions.state.items import Changes, Items
+from samecluster.sessions.state.numbering import new_anchors
+from samecluster.sessions.state.votes import Vote
+from samecluster.validation import checked_hint
+
+__all__ = ["Declarations"]
+
+
+class Declarations:
+    """Where declarations become events. `samecluster.Session` has these methods."""
+
+    def __init__(self, recorder: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
+        self._recorder, self._known, self._queue = recorder, known, queue
+
+    def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
+        """Change n_clusters, margin, method, audit, max_questions or opinions from here on."""
+        body = {"parameters": checked_parameters(changes)}
+        self._recorder.append_if_usable("parameters", who, body, self._known.new_numbers())
+
+    def widen(self, at_once: int, who: str | None = None) -> None:
+        """Have at least ``at_once`` questions at a time, for several people who answer.
+
+        Not once an audit has begun, which would have to begin again.
+        """
+        method = self._recorder.state.parameters.get("method") or "certify"
+        settings: dict[str, Any] = {"name": method} if isinstance(method, str) else dict(method)
+        has_batches = settings["name"] in ("certify", "predict")
+        is_narrow = has_batches and settings.get("batch", 1) < at_once
+        if is_narrow and self._known.snapshot().audit is None:
+            self.set_parameters(method={**settings, "batch": at_once}, who=who)
+
+    def name(self, cluster: int, text: str, who: str | None = None) -> None:
+        """Name a cluster. The name belongs to its anchor item, as the number does."""
+        body = {"anchor": self._known.anchor(cluster), "number": cluster, "text": text}
+        self._recorder.append("named", who, body)
+
+    def names(self) -> dict[int, str]:
+        """The names of the clusters that there are now."""
+        names = self._recorder.state.names
+        return {number: names[number] for number in self._known.anchors() if number in names}
+
+    def import_answers(
+        self,
+        answers: Iterable[tuple[str, str, Verdict | str]],
+        source: str,
+        *,
+        who: str | None = None,
+        despite_contradictions: bool = False,
+    ) -> int:
+        """Take in what is known already: pairs of keys with a verdict, and where they come from.
+
+        They do not count as questions, and can be taken back as a whole by the sequence number that
+        is returned. AnswerError, and nothing is written, if they contradict each other or what was
+        said before; with ``despite_contradictions`` what was said first is believed.
+        """
+        body = self._import_body(answers, source)
+        if not despite_contradictions:
+            refuse_contradictions(self._contradictions_with(body))
+        return self._recorder.append("imported", who, body)
+
+    def contradictions_with(
+        self, answers: Iterable[tuple[str, str, Verdict | str]], source: str
+    ) -> list[tuple[Vote, ...]]:
+        """The sets of answers that could not all be right if these were imported."""
+        return self._contradictions_with(self._import_body(answers, source))
+
+    def update(
+        self,
+        keys: Sequence[str],
+        X: Any,
+        *,
+        contents: Sequence[str] | None = None,
+        hints: Any = None,
+        preparation: Mapping[str, Any] | None = None,
+        who: str | None = None,
+    ) -> Changes:
+        """Go on with other rows. All answers are kept.
+
+        Those about removed or changed items are set aside, until the item is there again or is
+        confirmed. An audit speaks of the rows before. ``preparation`` replaces that of `create`.
+        """
+        X = validated(X)
+        items = Items.of(keys, X, contents)
+        changes = self._recorder.state.items.changes(items)
+        if changes:
+            made = {} if preparation is None else {"preparation": dict(preparation)}
+            engine = Engine(X, checked_hint(hints, len(X)))
+            numbers = self._known.new_numbers()
+            self.take_rows({**items.body(), **made}, engine, changes, numbers, who)
+        return changes
+
+    def take_rows(
+        self,
+        body: Mapping[str, Any],
+        engine: Engine,
+        changes: Changes,
+        numbers: Mapping[str, int],
+        who: str | None,
+    ) -> None:
+        """Go on with the rows of an engine, which an event's body describes."""
+        numbers = {**numbers, **new_anchors(self._recorder.state, changes)}
+        self._recorder.append_if_usable("updated", who, body, numbers, engine)
+        self._queue.take_rows()
+
+    def confirm(self, keys: Iterable[str], who: str | None = None) -> None:
+        """Say that answers about changed items hold for what they are now."""
+        checked = [self._recorder.state.items.checked_key(key) for key in keys]
+        self._recorder.append("updated", who, {"confirmed": checked})
+
+    def _import_body(
+        self, answers: Iterable[tuple[str, str, Verdict | str]], source: str
+    ) -> dict[str, Any]:
+        checked = checked_answers(answers, self._recorder.state.items)
+        return {"source": source, "answers": checked}
+
+    def _contradictions_with(self, body: Mapping[str, Any]) -> list[tuple[Vote, ...]]:
+        after = self._recorder.imagined(("imported", None, body))
+        return new_contradictions(self._recorder.state, after)

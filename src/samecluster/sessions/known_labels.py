@@ -1,0 +1,92 @@
+"""What is known after the events so far: a run that follows the state, and public numbers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from samecluster.errors import InvalidInputError
+from samecluster.recovery.result.result import Recovery
+from samecluster.sessions.running.engine import Engine
+from samecluster.sessions.state.numbering import NumberedRecovery, numbered
+from samecluster.sessions.state.set_apart import with_exceptions
+from samecluster.sessions.state.state import State
+
+__all__ = ["KnownLabels"]
+
+
+class KnownLabels:
+    """Labels of a state. They are worked out when somebody asks for them, and then kept."""
+
+    def __init__(self, state: State, engine: Engine) -> None:
+        self._state, self._engine = state, engine
+        self._last: tuple[int, NumberedRecovery] | None = None
+
+    def of_state(self, state: State, engine: Engine | None = None) -> KnownLabels:
+        """Labels of another state, of the same rows unless an engine for others is given."""
+        return KnownLabels(state, engine or self._engine.fresh())
+
+    def replace_run(self, other: KnownLabels) -> None:
+        """Go on with the run of a state that was tried out, and has become this one."""
+        self._engine, self._last = other.engine, None
+
+    def prepare(self) -> None:
+        """Work out the next questions now rather than when they are asked for."""
+        self._engine.follow(self._state)
+
+    @property
+    def engine(self) -> Engine:
+        """The run, where the state is."""
+        self.prepare()
+        return self._engine
+
+    def snapshot(self) -> Recovery:
+        """What is known now, with cluster numbers that stay."""
+        return self._numbered().recovery
+
+    def anchors(self) -> dict[int, str]:
+        """The anchor item of each cluster."""
+        return dict(self._numbered().anchors)
+
+    def anchor(self, cluster: int) -> str:
+        """The anchor item of a cluster; InvalidInputError if there is no such cluster."""
+        anchors = self.anchors()
+        if cluster not in anchors:
+            known = ", ".join(map(str, sorted(anchors))) or "none yet"
+            raise InvalidInputError(f"cluster must be one of {known}, got {cluster!r}")
+        return anchors[cluster]
+
+    def new_numbers(self) -> dict[str, int]:
+        """Numbers to be kept with the next event: the same whether or not anybody has looked.
+
+        After an undo they wait, as working them out might take as long as a resume.
+        """
+        if not self._state.n_events or self._state.undone_facts:
+            return {}
+        return self._numbered().new
+
+    def has_new_audit(self) -> bool:
+        """Whether an audit has begun in this epoch, as far as labels are worked out by now, and no
+        event says so yet."""
+        state = self._state
+        if state.parameters.get("audit") is None or state.epoch in state.audited:
+            return False
+        if self._last is None or self._last[0] != state.n_events:
+            return False
+        return self._last[1].recovery.audit is not None
+
+    def _numbered(self) -> NumberedRecovery:
+        state = self._state
+        if self._last is None or self._last[0] != state.n_events:
+            engine = self.engine
+            recovery = with_exceptions(_as_declared(engine.recovery(), state), state)
+            found = numbered(recovery, state, engine.differ)
+            self._last = (state.n_events, found)
+        return self._last[1]
+
+
+def _as_declared(recovery: Recovery, state: State) -> Recovery:
+    """All questions of the session, and the confidence that holds over all its epochs."""
+    audit = recovery.audit
+    if audit is not None:
+        audit = replace(audit, confidence=float(state.parameters["audit"][1]))
+    return replace(recovery, n_questions=state.n_questions, audit=audit)

@@ -1,0 +1,55 @@
+"""Looking ahead: what a run would ask if nobody could place the items that others look at."""
+
+from samecluster.sessions.running.engine import Engine
+from samecluster.sessions.running.look_ahead import LookAhead
+from tests.cases.session_cases import answer, instance, new_session
+
+MADE = instance(45)
+
+
+def engine_of(session) -> Engine:
+    engine = Engine(MADE.X)
+    engine.follow(session.state)
+    return engine
+
+
+def test_pairs_are_about_other_items_and_the_first_run_is_left_alone() -> None:
+    session = new_session(MADE)
+    answer(session, 4, MADE)
+    engine, look_ahead = engine_of(session), LookAhead()
+    pending = engine.run.pending
+    looked_at = session.ask()[0].item
+    (pair, *_) = look_ahead.pairs(engine, session.state, [looked_at])
+    assert pair[0] != looked_at
+    assert engine.run.pending == pending
+    (further, *_) = look_ahead.pairs(engine, session.state, [looked_at, pair[0]])
+    assert further[0] not in (looked_at, pair[0])
+
+
+def test_the_second_run_is_made_once_per_event_and_look(monkeypatch) -> None:
+    session = new_session(MADE)
+    answer(session, 4, MADE)
+    engine, look_ahead = engine_of(session), LookAhead()
+    made = []
+
+    def fresh(self, skipped=()):
+        made.append(frozenset(skipped))
+        return Engine(MADE.X, None, skipped)
+
+    monkeypatch.setattr(Engine, "fresh", fresh)
+    looked_at = session.ask()[0].item
+    first = look_ahead.pairs(engine, session.state, [looked_at])
+    assert look_ahead.pairs(engine, session.state, iter([looked_at])) == first
+    assert made == [{looked_at}]
+    answer(session, 1, MADE)
+    engine.follow(session.state)
+    look_ahead.pairs(engine, session.state, [looked_at])
+    assert len(made) == 2
+
+
+def test_nothing_is_asked_ahead_of_an_audit() -> None:
+    session = new_session(MADE, audit=(0.05, 0.9), max_questions=1_000)
+    while session.snapshot().audit is None:
+        answer(session, 1, MADE)
+    looked_at = session.ask()[0].item
+    assert LookAhead().pairs(engine_of(session), session.state, [looked_at]) == []
