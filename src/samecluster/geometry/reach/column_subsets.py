@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from samecluster._typing import Array, BoolArray, IntArray
-from samecluster.geometry.reach import linear_programs
+from samecluster.geometry.reach.checks import Charges
 from samecluster.geometry.reach.kernel import Kernel
 from samecluster.geometry.reach.members import MemberColumns, spread_basis, unit_directions
 
@@ -52,9 +52,7 @@ class ColumnSubsets:
     def __init__(self, cluster: MemberColumns, points: Array, kernel: Kernel, bound: float) -> None:
         self._directions = unit_directions(_DIRECTIONS, cluster.D - 1)
         self._mean = cluster.mean32
-        self._charges = linear_programs.Charges.of(
-            cluster.columns, spread_basis(cluster.columns), cluster.noise
-        )
+        self._charges = Charges.of(cluster.columns, spread_basis(cluster.columns), cluster.noise)
         start = kernel.nearest_direction(points, cluster.mean32, cluster.start_dirs)
         solved = kernel.solve(
             points,

@@ -8,11 +8,14 @@ linear program a *witness* that y is out of reach. See docs/theory.md.
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from samecluster._typing import Array
-from samecluster.geometry.reach import linear_programs
+from samecluster.geometry.reach.checks import whitening_noise
 from samecluster.geometry.reach.kernel import Kernel
+from samecluster.geometry.reach.linear_programs import ProgramSolutions
 
 __all__ = ["MemberColumns", "spread_basis", "unit_directions"]
 
@@ -22,7 +25,6 @@ _N_STARTS = 128
 _SLABS = 64
 _DEEP_STOP = 0.5
 _ROWS = 512
-_U = 2.0**-53
 
 
 class MemberColumns:
@@ -48,7 +50,7 @@ class MemberColumns:
         self.whiten()
 
     def _look_along(self, factor: int) -> None:
-        """The directions along which extreme members become columns, so many times the usual."""
+        """Directions along which extreme members become columns, ``factor`` times the usual."""
         d = self.D - 1
         count = factor * _N_DIRECTIONS.get(d, _MOST_DIRECTIONS)
         self.dirs = np.ascontiguousarray(unit_directions(count, d).T)
@@ -71,11 +73,27 @@ class MemberColumns:
         if far or len(self.asked) <= self.D:
             self.whiten()
 
-    def whiten(self) -> None:
-        """New coordinates z = (x - centre) T + 0 in which the columns are round.
+    def absorb(self, other: MemberColumns) -> None:
+        """Take in the members of another cluster, which turned out to be this one."""
+        self.asked += other.asked
+        self.append(np.setdiff1d(other.members, self.members))
+        self.whiten()
 
-        T is triangular with a nonzero diagonal, so it is a bijection whatever its rounding; the
-        resolution keeps it finite while few members are known. Witnesses are dropped.
+    def rebase(self, X: Array) -> None:
+        """The data has grown: X (n, d) begins with the rows that were there before."""
+        self.X = X
+
+    def for_worker(self) -> MemberColumns:
+        """A copy that decides points elsewhere: with the columns, without the data behind them."""
+        light = copy.copy(self)
+        light.X, light.buffer = self.X[:0], self.buffer[:0]
+        return light
+
+    def whiten(self) -> None:
+        """Choose T so that the columns have about unit covariance in z = (x - centre) T.
+
+        T is triangular. The resolution keeps it finite while few members are known. Witnesses are
+        dropped.
         """
         d = self.D - 1
         offsets = self.X[self.members] - self.centre
@@ -87,7 +105,7 @@ class MemberColumns:
         self.T = np.tril(np.linalg.inv(lower)).T / scale[:, None] / np.sqrt(d + 2)
         self.mean = mean @ self.T
         self.mean32 = self.mean.astype(np.float32)
-        self.noise = np.append(2 * (d + 3) * _U * (self.box @ np.abs(self.T)), 0.0)
+        self.noise = whitening_noise(self.box, self.T)
         self.rejected = self.rejected[:0]
         self.pi, self.value = self.pi[:0], self.value[:0]
         self.columns = np.zeros((0, self.D))
@@ -119,7 +137,7 @@ class MemberColumns:
         return out
 
     def append(self, points: Array) -> None:
-        """More columns. Whether they break witnesses is looked at when it is asked for."""
+        """Add columns. Which witnesses they break is found out by the next call of `broken`."""
         self.ids = np.concatenate([self.ids, points.astype(np.int32)])
         self.added += len(points)
         before = len(self.columns)
@@ -131,7 +149,7 @@ class MemberColumns:
         they are forgotten. One product tells."""
         if self.fresh and len(self.rejected):
             new = np.ascontiguousarray(np.concatenate(self.fresh).T)
-            # Witnesses of thin clusters may overflow single precision; not a number breaks them.
+            # Witnesses of thin clusters may overflow single precision: NaN counts as broken.
             with np.errstate(over="ignore", invalid="ignore"):
                 for begin in range(0, len(self.pi), _ROWS):
                     part = slice(begin, begin + _ROWS)
@@ -251,7 +269,7 @@ class MemberColumns:
         )
         self.starts, self.inverses = solved.basis.copy(), solved.inverse.copy()
 
-    def learn_starts(self, start: Array, solved: linear_programs.ProgramSolutions) -> None:
+    def learn_starts(self, start: Array, solved: ProgramSolutions) -> None:
         """A direction's start becomes the basis of the last program near it, also of a rejected
         one: its basis is nearly optimal there."""
         last = np.full(len(self.starts), -1)

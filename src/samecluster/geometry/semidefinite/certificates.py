@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from samecluster._typing import Array, BoolArray, FloatArray
+from samecluster.geometry.exact import as_integers, is_psd
 from samecluster.geometry.semidefinite.solver import round_coordinates
 
 __all__ = [
@@ -111,7 +112,7 @@ def holds_exactly(
         return False
     signs = np.repeat([1, -1], [len(certificate.lam), len(certificate.mu)])
     rows, signed = _in_integers(np.vstack([positives, negatives]), weights, signs)
-    return _is_psd(((rows * signed[:, None]).T @ rows).tolist())
+    return is_psd(((rows * signed[:, None]).T @ rows).tolist())
 
 
 def holds_for_each(
@@ -140,40 +141,15 @@ def holds_for_each(
     weight = signed[place]
     signed[place] = 0
     rest = (every[:count] * signed[:count, None]).T @ every[:count]
-    shown = [_is_psd((rest + weight * np.outer(row, row)).tolist()) for row in every[count:]]
+    shown = [is_psd((rest + weight * np.outer(row, row)).tolist()) for row in every[count:]]
     return np.array(shown, dtype=np.bool_)
 
 
 def _in_integers(rows: FloatArray, weights: FloatArray, signs: Array) -> tuple[Array, Array]:
     """Rows and signed weights as Python's integers, each column times a power of two of its own:
     that changes no sign of any minor."""
-    integers = np.column_stack([_integers(column) for column in rows.T])
-    return integers, _integers(weights) * signs.astype(object)
-
-
-def _integers(values: FloatArray) -> Array:
-    """The values times one power of two that makes all of them integers, as Python's own."""
-    mantissa, exponent = np.frexp(values)
-    whole = np.ldexp(mantissa, 53).astype(np.int64).astype(object)
-    shift = np.where(mantissa == 0, 0, exponent - exponent[mantissa != 0].min(initial=1 << 20))
-    return np.asarray(whole << shift.astype(object))
-
-
-def _is_psd(matrix: list[list[int]]) -> bool:
-    """Elimination without fractions (Bareiss): pivots are minors, and all divisions are exact."""
-    size, before = len(matrix), 1
-    for k, row in enumerate(matrix):
-        pivot = row[k]
-        if pivot < 0 or (pivot == 0 and any(row[k:])):
-            return False
-        if pivot == 0:
-            continue
-        for i in range(k + 1, size):
-            factor, lower = row[i], matrix[i]
-            for j in range(i, size):
-                lower[j] = (lower[j] * pivot - factor * row[j]) // before
-        before = pivot
-    return True
+    integers = np.column_stack([as_integers(column) for column in rows.T])
+    return integers, as_integers(weights) * signs.astype(object)
 
 
 def widened(certificate: Certificate, margin: float, *, inside: bool, at: int) -> Certificate:

@@ -14,7 +14,7 @@ from samecluster.oracles.base import Oracle, checked_answer
 from samecluster.oracles.functions import FunctionOracle
 from samecluster.oracles.panel.reliability import Reliability, log_odds, probability
 from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person, spoken
-from samecluster.proof.checker import fingerprint
+from samecluster.proof.fingerprint import fingerprint
 from samecluster.questions.pair import Answer, Question, Verdict
 
 __all__ = ["Panel"]

@@ -84,7 +84,7 @@ def reach(
     """Which targets (p, D) flat columns reach with a value of at most ``stop``, by which weights.
 
     ``numbers`` are what to call columns in ``out_basis``; ``out_inverse`` has no rows if nobody
-    wants inverses. Returns the number of pivots.
+    wants inverses.
     """
     D, n = len(shape), targets.shape[0]
     m = columns.shape[0] // D
@@ -97,7 +97,7 @@ def reach(
     point = np.full(LANES, -1)
     lane_basis = np.zeros((D, LANES), np.int32)
     w = np.zeros(D, np.float32)
-    fed, done, pivots, block = 0, 0, 0, 0
+    fed, done, block = 0, 0, 0
     while True:
         for lane in range(LANES):
             p = point[lane]
@@ -128,7 +128,7 @@ def reach(
                     seen[lane] = count[lane] = 0
                 fed += 1
         if done == n:
-            return pivots
+            return
         find_duals(shape, state)
         price(shape, state, columns, block * BLOCK, min(m, block * BLOCK + BLOCK))
         block = block + 1 if block + 1 < blocks else 0
@@ -151,31 +151,5 @@ def reach(
             state[best * LANES + lane] = ZERO
             seen[lane] = 0
             count[lane] += 1
-            pivots += 1
         pivot(shape, state, lane_basis, entering)
         find_values(shape, state)
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
-def shown(shape, targets, basis, weights, columns, largest, noise, costs, limit, out):
-    """`programs.shown`; looks at the records that ``out`` says and leaves those that hold."""
-    D = len(shape)
-    u = 2.0**-53
-    g = (D + 4) * u / (1 - (D + 4) * u)
-    rest = np.zeros(D)
-    for p in range(targets.shape[0]):
-        if not out[p]:
-            continue
-        size = 0.0
-        for r in range(D):
-            rest[r] = targets[p, r]
-        for i in range(D):
-            w = np.float64(weights[p, i])
-            size += abs(w)
-            for r in range(D):
-                rest[r] -= w * columns[basis[p, i], r]
-        top = (1.0 + g) * size
-        for r in range(D):
-            rho = abs(rest[r]) + g * (largest[r] * size + abs(targets[p, r]))
-            top += costs[r] * (rho + noise[r] * (size + 1.0) + 1e-290)
-        out[p] = top * (1.0 + 4.0 * g) <= limit
