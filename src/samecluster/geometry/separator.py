@@ -55,13 +55,11 @@ class Separator:
 
     @property
     def stretch(self) -> float:
-        """1/√α: moved onto one centre, the ellipsoid lies in this multiple of the MVEE."""
-        return 1.0 / math.sqrt(self.alpha)
+        """1/√α: moved onto one centre, the ellipsoid lies in this multiple of the MVEE.
 
-    @property
-    def inclusion(self) -> float:
-        """2/√α, the paper's Φ: the ellipsoid, where it is, lies in this multiple of the MVEE."""
-        return 2.0 / math.sqrt(self.alpha)
+        Where it is, it lies in twice that multiple, the paper's Φ.
+        """
+        return 1.0 / math.sqrt(self.alpha)
 
     @property
     def rounding(self) -> float:

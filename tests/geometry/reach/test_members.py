@@ -39,7 +39,7 @@ def test_the_gauge_does_not_depend_on_the_coordinates(seed, d) -> None:
     asked = list(range(d + 4))
     assume(np.linalg.cond(lifted(X[: d + 1])) < 1e3)
     columns = lifted(X[asked])
-    for y, found in zip(X[15:], gauges(cluster_of(X, asked), X[15:]), strict=True):
+    for y, found in zip(X[17:], gauges(cluster_of(X, asked), X[17:]), strict=True):
         assert found == pytest.approx(gauge(columns, np.append(y, 1.0)), rel=1e-5)
 
 
@@ -125,8 +125,8 @@ def test_a_witness_is_kept_until_a_column_breaks_it() -> None:
 def test_the_score_is_at_most_the_gauge(seed, d) -> None:
     X = cloud(seed, 40, d)
     cluster = cluster_of(X, list(range(8)))
-    score = cluster.score(cluster.lift(X[8:20]).astype(np.float32))
-    assert (score <= np.array(gauges(cluster, X[8:20])) * (1 + 1e-3)).all()
+    score = cluster.score(cluster.lift(X[8:12]).astype(np.float32))
+    assert (score <= np.array(gauges(cluster, X[8:12])) * (1 + 1e-3)).all()
 
 
 def test_extremes_stick_out_and_pruning_keeps_them_and_the_asked() -> None:
@@ -136,7 +136,8 @@ def test_extremes_stick_out_and_pruning_keeps_them_and_the_asked() -> None:
     for part in np.array_split(points, 8):
         new = cluster.extremes(part, cluster.lift(X[part]).astype(np.float32))
         assert np.isin(new, part).all()
-        cluster.append(new)
+        if len(new):
+            cluster.append(new)
     again = cluster.extremes(points, cluster.lift(X[points]).astype(np.float32))
     assert np.isin(again, cluster.members).all()
     before, high = len(cluster.ids), cluster.high.copy()

@@ -1,4 +1,4 @@
-"""The linear programs behind the gauge, solved many at a time. Nothing here is trusted: see `checks`.
+"""The linear programs behind the gauge, many at a time. Not trusted: see `checks`.
 
 One linear program: minimise |w|_1 with  sum_i w_i a_i = y  over columns a_i (lifted members and the
 tau-columns), y lifted. A basis B of D = d+1 columns gives w = B^-1 y; its dual is pi = s B^-1 with
