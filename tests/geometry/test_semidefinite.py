@@ -31,6 +31,7 @@ from samecluster.geometry.semidefinite.solver import (
     round_coordinates,
 )
 from samecluster.proof import checker
+from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
 
 SEEDS = st.integers(0, 10**9)
@@ -191,7 +192,7 @@ def checked(certificate, positives, negatives, gamma, item_row, inside) -> check
     outer = n_inner + np.arange(len(negatives))
     item = int((outer if inside else inner)[item_row])
     known = [int(i) for i in inner if i > 0 and i != item]
-    lines: list[Any] = [ProofLog(checker.fingerprint(X), gamma, None, tau).header(), ["cluster", 0]]
+    lines: list[Any] = [ProofLog(fingerprint(X), gamma, None, tau).header(), ["cluster", 0]]
     lines += [["answer", i, 0, "same"] for i in known]
     lines += [["answer", int(i), 0, "different"] for i in outer if i != item]
     sides = (inner, certificate.lam), (outer, certificate.mu)

@@ -124,7 +124,7 @@ def test_the_stretch_is_the_least_where_it_is_known(seed, d, s) -> None:
     found = low_stretch_separator(members @ map_ + shift, others @ map_ + shift, epsilon=1e-6)
     assert found.separates
     assert found.alpha == pytest.approx(2 - 1 / (2 * s**2), abs=1e-4)
-    assert found.stretch == pytest.approx(1 / math.sqrt(found.alpha))
+    assert found.inclusion == 2 * found.stretch == pytest.approx(2 / math.sqrt(found.alpha))
 
 
 def proofs_separator(
@@ -214,7 +214,7 @@ def test_a_separator_below_the_theorems_bound_is_found(seed) -> None:
     found = low_stretch_separator(X[inside], X[~inside])
     assert found.separates
     assert (found.contains(X) == inside).all()
-    assert 2 * found.stretch <= theorems_bound(d, margin)
+    assert found.inclusion <= theorems_bound(d, margin)
 
 
 @given(seeds, st.integers(2, 5), st.sampled_from([0.005, 0.05, 0.2]))
@@ -224,12 +224,12 @@ def test_hard_samples_are_separated_too_and_the_ellipsoid_stays_close(seed, d, m
     assert found.separates
     assert found.contains(members).all()
     assert not found.contains(others).any()
-    assert 2 * found.stretch <= theorems_bound(d, margin)
+    assert found.inclusion <= theorems_bound(d, margin)
     # The definition itself: E ⊆ Φ·MVEE, on points of E's surface.
     ellipsoid, star = found.ellipsoid, found.enclosing.ellipsoid
     surface = sphere(np.random.default_rng(seed), 500, ellipsoid.rank)
     surface = ellipsoid.centre + (surface * ellipsoid.lengths) @ ellipsoid.axes.T
-    assert star.norms(surface).max() <= 2 * found.stretch
+    assert star.norms(surface).max() <= found.inclusion
     # And what the tessellation needs: as wide as E/ρ is along any direction, the members are.
     directions = sphere(np.random.default_rng(seed + 1), 500, d)
     width = np.ptp(members @ directions.T, axis=0)

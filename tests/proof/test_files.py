@@ -19,8 +19,9 @@ from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof import parquet
-from samecluster.proof.checker import BadProof, check, fingerprint
+from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import load_proof, read_lines, save_proof
+from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
 
 HAS_PYARROW = importlib.util.find_spec("pyarrow") is not None

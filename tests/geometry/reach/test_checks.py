@@ -69,7 +69,8 @@ def spoiled(inverse: Array, how: str, rng: np.random.Generator) -> Array:
     if how == "single":
         return inverse.astype(np.float32)
     if how == "rough":
-        return inverse * (1 + 10.0 ** rng.uniform(-8, 0) * rng.normal(size=inverse.shape))
+        error = 10.0 ** rng.uniform(-8, 0) * rng.normal(size=inverse.shape)
+        return np.asarray(inverse * (1 + error))
     if how == "too small":
         return np.asarray(inverse * rng.uniform(0, 1))
     if how == "row lost":

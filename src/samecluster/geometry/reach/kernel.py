@@ -27,11 +27,15 @@ if TYPE_CHECKING:
 __all__ = ["CHUNK", "Kernel", "compiled_decisions", "compiled_programs"]
 
 CHUNK = 8192
-"""Points per batch where batches could be larger."""
+"""Points per batch at most: lifted in 16 columns they take 1 MB, which stays in the cache."""
 
-_SINGLE_ROOM = 1e-5
-_MAX_SWEEP_PIVOTS = 60
-_POINT = 1e-18  # squared radius of a cluster with one known member
+_FIRST_CHUNK, _FIRST_CHUNK_COMPILED = 512, 128  # NumPy pays per call, compiled code per program
+_PER_THREAD = 512  # programs, about 0.5 ms of work: fewer are not worth a thread
+_PER_CHECK = 1024  # records: their matrices (p, D, D) stay in the cache
+_CHECK_LANES = 32  # records side by side in the compiled check: 8 take longer, 128 as long
+_SINGLE_ROOM = 1e-5  # programs stop below the bound by about 100 roundings of single precision
+_MAX_SWEEP_PIVOTS = 60  # a point that needs more is tried again with all columns
+_POINT = 1e-18  # squared radius of a cluster with one known member, which has none
 
 
 def compiled_programs() -> Any:
@@ -83,8 +87,8 @@ class Kernel:
 
     @property
     def chunk(self) -> int:
-        # NumPy pays for every call, the compiled kernel for every program
-        return 512 if self.compiled is None else 128
+        """Points in the first batch of a pass; batches double while most points are accepted."""
+        return _FIRST_CHUNK if self.compiled is None else _FIRST_CHUNK_COMPILED
 
     def solve(
         self,
@@ -213,7 +217,7 @@ class Kernel:
 
     def _spread_out(self, work: Callable[[slice], Any], count: int) -> list[Any]:
         """Run slices of a batch in threads (the compiled code holds no lock)."""
-        parts = min(self.threads, max(1, count // 512))
+        parts = min(self.threads, max(1, count // _PER_THREAD))
         edges = np.linspace(0, count, parts + 1).astype(int)
         slices = [slice(a, b) for a, b in itertools.pairwise(edges)]
         if parts == 1 or self.pool is None:
@@ -302,7 +306,7 @@ class Kernel:
                         limit,
                         None if private is None else private[w],
                     )
-                    for w in np.array_split(which, len(which) // 1024 + 1)
+                    for w in np.array_split(which, len(which) // _PER_CHECK + 1)
                 ]
             )
         good = np.zeros(len(targets), np.bool_)
@@ -311,7 +315,7 @@ class Kernel:
         def work(at: slice) -> None:
             self._compiled_checks.confirmed(
                 (0,) * targets.shape[1],
-                32,
+                _CHECK_LANES,
                 targets,
                 solved.basis,
                 solved.inverse,

@@ -19,12 +19,20 @@ from samecluster.geometry.reach.linear_programs import ProgramSolutions
 
 __all__ = ["MemberColumns", "spread_basis", "unit_directions"]
 
+# Directions along which the farthest members become columns, by the number of columns of the data:
+# more take longer per point, fewer leave points out of reach. Half and twice as many give the same
+# questions on the golden runs up to 4 columns; at 8, 256 and 1024 give 3 % more than 512.
 _N_DIRECTIONS = {1: 16, 2: 64, 3: 96, 4: 128, 5: 192, 6: 256, 7: 384}
 _MOST_DIRECTIONS = 512
-_N_STARTS = 128
-_SLABS = 64
-_DEEP_STOP = 0.5
-_ROWS = 512
+# Not tuned: for these, a quarter and four times as much give the same questions on the golden runs,
+# in the same time up to a tenth.
+_N_STARTS = 128  # directions that have a basis to start from
+_N_SLABS = 64  # directions along which `slabs` bounds the gauge
+_ROWS = 512  # points per product in `extremes`: 1 MB for 512 directions
+_DEEP_STOP = 0.5  # how far deep starts are solved, from 0 (gauge 1) to 1 (the bound); 0.1 to 0.9
+_FAR_OUT = 8.0  # an asked point this many times as far as usual changes the coordinates; 3 to 30
+_LEAST_WIDTH = np.float32(1e-30)  # of a slab: dividing by it may overflow, which is no harm
+_FIRST_BUMP = 1e-15  # on the diagonal of a correlation matrix: about its rounding
 
 
 class MemberColumns:
@@ -69,7 +77,7 @@ class MemberColumns:
         """A point known by answers joins; the coordinates follow if it sticks out of them."""
         self.asked.append(point)
         self.append(np.array([point]))
-        far = np.abs(self.lift(self.X[[point]])[0, :-1]).max() > 8.0
+        far = np.abs(self.lift(self.X[[point]])[0, :-1]).max() > _FAR_OUT
         if far or len(self.asked) <= self.D:
             self.whiten()
 
@@ -90,10 +98,10 @@ class MemberColumns:
         return light
 
     def whiten(self) -> None:
-        """Choose T so that the columns have about unit covariance in z = (x - centre) T.
+        """Choose T so that the columns have covariance 1/(d + 2) in z = (x - centre) T.
 
-        T is triangular. The resolution keeps it finite while few members are known. Witnesses are
-        dropped.
+        A ball filled uniformly then has radius 1, whatever d. T is triangular. The resolution keeps
+        it finite while few members are known. Witnesses are dropped.
         """
         d = self.D - 1
         offsets = self.X[self.members] - self.centre
@@ -210,11 +218,11 @@ class MemberColumns:
 
     def slabs(self) -> Array:
         """Rows (s, D) with |row . column| <= 1 for every column: slabs along some directions."""
-        high, low = self.high[:_SLABS], self.low[:_SLABS]
-        middle, half = (high + low) / 2, np.maximum((high - low) / 2, np.float32(1e-30))
+        high, low = self.high[:_N_SLABS], self.low[:_N_SLABS]
+        middle, half = (high + low) / 2, np.maximum((high - low) / 2, _LEAST_WIDTH)
         # A slab may be as thin as rounding noise: infinite is a fine distance from it.
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray((np.vstack([self.dirs[:, :_SLABS], -middle]) / half).T)
+            return np.asarray((np.vstack([self.dirs[:, :_N_SLABS], -middle]) / half).T)
 
     def score(self, lifted32: Array) -> Array:
         """A lower bound of the gauge: how far each target sticks out of a slab. Above the bound it
@@ -287,7 +295,7 @@ def unit_directions(count: int, d: int) -> Array:
 
 def _cholesky(matrix: Array) -> Array:
     """Cholesky with a floor under the diagonal: a correlation that is singular in floats."""
-    bump = 1e-15
+    bump = _FIRST_BUMP
     while True:
         try:
             return np.linalg.cholesky(matrix + bump * np.eye(len(matrix)))

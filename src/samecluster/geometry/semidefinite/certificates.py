@@ -1,7 +1,7 @@
 """Certificates of the complete test, exact in every bit, and what else one of them decides.
 
 A certificate is weights λ, μ ≥ 0, μ ≠ 0, on positives and negatives of a cluster (lifted rows, see
-`semidefinite`) with Σλppᵀ − Σμnnᵀ ⪰ 0 and Σλ ≤ (1+γ)Σμ: then they cannot all be so in a cluster of
+`solver`) with Σλppᵀ − Σμnnᵀ ⪰ 0 and Σλ ≤ (1+γ)Σμ: then they cannot all be so in a cluster of
 margin γ (theory, section 5). What goes into a proof is what `holds_exactly` says of weights and
 coordinates as they are stored; everything else here only proposes.
 """

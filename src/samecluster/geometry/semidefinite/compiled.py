@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""The interior point method of `semidefinite`, compiled: the same steps, entry by entry.
+"""The interior point method of `solver`, compiled: the same steps, entry by entry.
 
 Most of the plain version's time goes into calling NumPy for small matrices; this one takes about
 a third of it. Types are found by numba, not by mypy.
@@ -114,7 +114,7 @@ def _step(G, x, s, z, D):
 
 @njit(cache=True)
 def run(G, h, x, z, D, limit, clear, polish):
-    """Move x and z in place until the side of the limit is clear; as `semidefinite` does it."""
+    """Move x and z in place until the side of the limit is clear; as `solver` does it."""
     m = int(h.sum())
     for _ in range(MAX_STEPS):
         s = h - np.dot(G, x)

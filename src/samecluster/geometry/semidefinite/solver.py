@@ -72,7 +72,7 @@ def decide(
 
     It stops when that is clear, up to ``polish`` steps later: these make the ellipsoid or the
     weights decide more points. Rows that do not span, or span only by rounding, are UNCLEAR.
-    ``compiled`` may be the module `semidefinite_compiled`.
+    ``compiled`` may be the module `compiled` beside this one.
     """
     D, p = positives.shape[1], len(negatives)
     unclear = np.zeros((D, D)), np.zeros(len(positives)), np.full(p, 1 / max(p, 1)), 0.0, math.inf

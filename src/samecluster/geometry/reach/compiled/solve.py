@@ -1,7 +1,7 @@
-"""Compiled gauge programs: single precision proposes, the float check in double disposes.
+"""Compiled: linear programs in single precision. Not trusted: what they accept is checked.
 
-Same method as `programs.solve`, many points in lock step, a lane refilled as soon as its program is
-decided; the steps are those of `lockstep_compiled`.
+The method of `linear_programs.solve`, many points in lock step, a lane refilled as soon as its
+program is decided; the steps are those of `lanes`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from samecluster.geometry.reach.compiled.lanes import (
 
 REJECTED, ACCEPTED, UNSURE = 0, 1, 2
 UNSURE_BAND = np.float32(1e-4)
+NO_PRICE = np.float32(1.00001)  # a column that costs no more than this does not improve
 
 
 @njit(cache=True, fastmath=FAST)
@@ -59,7 +60,7 @@ def solve(
     out_inverse,
     out_pi,
 ):
-    """Decide each target (p, D); see `programs.solve`.
+    """Decide each target (p, D); see `linear_programs.solve`.
 
     ``columns`` is flat; ``private`` is (p, D), or has no rows.
     """
@@ -123,9 +124,7 @@ def solve(
                 continue
             total = state[value * LANES + lane]
             stuck = count[lane] >= max_pivots
-            if stuck or (
-                seen[lane] >= blocks and (total > high * size or size <= np.float32(1.00001))
-            ):
+            if stuck or (seen[lane] >= blocks and (total > high * size or size <= NO_PRICE)):
                 lowest = total / max(size, ONE)
                 out_status[p] = (
                     ACCEPTED

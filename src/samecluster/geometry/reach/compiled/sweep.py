@@ -1,8 +1,7 @@
 """Compiled: show that very many points are in reach, with few columns and nothing to remember.
 
 For sweeps. A program ends as soon as its value is low enough, or is given up when no column of its
-few helps. No dual is kept: a point is shown by its weights, and what these leave over is charged to
-one basis whose inverse is known well (`programs.shown`).
+few helps. No dual is kept: a point is shown by its weights (`checks.shown`).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from samecluster.geometry.reach.compiled.lanes import (
     weigh,
 )
 
-_HELPS = np.float32(1.00001)
+_NO_PRICE = np.float32(1.00001)  # a column that costs no more than this does not improve
 
 
 @njit(cache=True, fastmath=FAST)
@@ -83,8 +82,8 @@ def reach(
 ):
     """Which targets (p, D) flat columns reach with a value of at most ``stop``, by which weights.
 
-    ``numbers`` are what to call columns in ``out_basis``; ``out_inverse`` has no rows if nobody
-    wants inverses.
+    ``numbers`` are what to call columns in ``out_basis``; ``out_inverse`` has no rows where
+    inverses are not wanted.
     """
     D, n = len(shape), targets.shape[0]
     m = columns.shape[0] // D
@@ -138,7 +137,7 @@ def reach(
             highest = state[best * LANES + lane]
             if point[lane] < 0 or (highest <= GOOD_PRICE and seen[lane] < blocks):
                 continue
-            if highest <= _HELPS or count[lane] >= max_pivots:
+            if highest <= _NO_PRICE or count[lane] >= max_pivots:
                 out_reached[point[lane]] = False
                 point[lane] = -1
                 done += 1
