@@ -24,12 +24,12 @@ from samecluster.geometry.ellipsoid import Ellipsoid
 
 __all__ = ["EnclosingEllipsoid", "enclosing_ellipsoid"]
 
-_MAX_STEPS = 200  # a step multiplies the gap by about 0.1, so that 20 are usual
-_CENTRING = 0.1  # share of the gap that a step aims at: from 0.03 to 0.3 the usual values
+_MAX_STEPS = 200  # 9 are usual and 12 the most seen; κ, which is computed, says what was reached
+_CENTRING = 0.1  # share of the gap that a step aims at; 0.03 and 0.3 take as many steps
 _TO_BOUNDARY = 0.95  # share of the way to zero that a step may go: weights must stay positive
 _JOINING = 8  # points per axis that join the working set at once
 _LIGHT = 1e-3  # share of the largest weight below which a point leaves the working set
-_DROPPING_ROUNDS = 20  # after which none leaves, so that the working set grows until all is done
+_DROPPING_ROUNDS = 20  # after which none leaves, so that it ends for certain; 6 are the most seen
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,7 +122,7 @@ def _weights(points: FloatArray, epsilon: float) -> FloatArray:
             everywhere = np.zeros(n)
             everywhere[working] = weights
             return everywhere
-        # Dropping light points keeps the program small; later on, dropping none ends for certain.
+        # Dropping light points keeps the program small.
         attempts += 1
         light = _LIGHT * float(weights.max()) if attempts < _DROPPING_ROUNDS else 0.0
         working = np.concatenate([working[weights > light], outside])

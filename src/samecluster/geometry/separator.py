@@ -34,7 +34,7 @@ _UNIT = 2.0**-53
 _GAPS = (1e-6, 1e-4, 1e-2)
 _VIOLATED = 1e-8  # a point joins the working set if it is off by more: 100th of the least gap
 _SOLVER_GAP = 1e-9  # below that, so that the solver's own error makes no point join
-_MAX_ROUNDS = 60  # of cutting planes; 10 are usual, and what is returned is judged by itself
+_MAX_ROUNDS = 60  # of cutting planes, as in `margin`; what is returned is judged anyway
 
 
 @dataclass(frozen=True, eq=False)

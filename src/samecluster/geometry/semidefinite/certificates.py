@@ -29,11 +29,12 @@ __all__ = [
 ]
 
 _PRUNED = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 0.0)  # shares of the largest weight that may be dropped
-_SHORT = 24
+_KEPT_SLACK = 0.5  # the shortest weights that keep this share of the largest slack are taken
+_SHORT = 24  # bits of a weight: 8 characters in a log, and products of few words in integers
 # Shares of the slack that go into the matrix, and bits of the weights: the cheapest that holds.
 _ROUNDINGS = ((0.1, _SHORT), (0.5, _SHORT), (0.5, 36), (0.5, 53))
-_SINGULAR = 1e-10
-_SAFETY = 1e-9
+_SINGULAR = 1e-10  # share of the largest eigenvalue below which one may be 0: no region is claimed
+_SAFETY = 1e-9  # distance from the edge of a region, as rounding in its matrix: rows in it are left
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +64,7 @@ def exact_certificate(
     best = max(slack for _, _, slack in found)
     if not 0.0 < best < math.inf:
         return None
-    lam, mu, slack = next(triple for triple in found if triple[2] >= 0.5 * best)
+    lam, mu, slack = next(triple for triple in found if triple[2] >= _KEPT_SLACK * best)
     for share, bits in _ROUNDINGS:
         scaled = lam * (1.0 + share * slack)
         certificate = Certificate(_rounded(scaled, bits, np.ceil), _rounded(mu, bits, np.floor))
