@@ -7,7 +7,7 @@ from typing import Any
 
 from samecluster.errors import InvalidInputError
 
-__all__ = ["dask", "dask_dataframe", "dask_distributed", "needs_server", "pyarrow"]
+__all__ = ["dask", "dask_distributed", "needs_server", "pyarrow"]
 
 
 def pyarrow() -> tuple[Any, Any]:
@@ -22,14 +22,6 @@ def dask() -> tuple[Any, Any]:
     """The modules dask and dask.array."""
     first, second = _modules("Dask is missing: pip install samecluster[dask]", "dask", "dask.array")
     return first, second
-
-
-def dask_dataframe() -> Any:
-    """The module dask.dataframe."""
-    (found,) = _modules(
-        "Dask DataFrames are missing: pip install samecluster[dask]", "dask.dataframe"
-    )
-    return found
 
 
 def dask_distributed() -> Any:

@@ -1,34 +1,23 @@
 """The reach theorem, numerically: linear and semidefinite programs and brute force agree."""
 
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from scipy.optimize import linprog
 
-from samecluster._typing import FloatArray
 from samecluster.geometry.margin import _solve
 from samecluster.geometry.reach import linear_programs
-from samecluster.geometry.reach.kernel import Kernel, compiled_programs
-from samecluster.proof.checker import check, fingerprint
+from samecluster.geometry.reach.checks import chosen_columns
+from samecluster.geometry.reach.kernel import Kernel
+from samecluster.proof.checker import check
+from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.certify.closure import Closure
+from tests.cases.reach_cases import both_kernels, gauge, lifted
 
 seeds = st.integers(0, 10**6)
-
-
-def lifted(points: FloatArray) -> FloatArray:
-    return np.column_stack([points, np.ones(len(points))])
-
-
-def gauge(columns: FloatArray, target: FloatArray) -> float:
-    """min ‖w‖₁ with Σ w·column = target, by HiGHS."""
-    m = len(columns)
-    solved = linprog(np.ones(2 * m), A_eq=np.hstack([columns.T, -columns.T]), b_eq=target)
-    return float(solved.fun) if solved.status == 0 else math.inf
 
 
 @given(seeds, st.integers(1, 6), st.integers(1, 30))
@@ -67,7 +56,7 @@ def test_a_private_column_is_one_more_column_for_its_target_alone(seed, d, extra
     solved = linear_programs.solve(
         targets, np.zeros(8, int), start[None], inverse[None], columns, 1e9, 0.0, private=private
     )
-    chosen = linear_programs.chosen_columns(solved.basis, columns, private)
+    chosen = chosen_columns(solved.basis, columns, private)
     for at, target in enumerate(targets):
         exact = gauge(np.vstack([columns, private[at]]), target)
         assert solved.total[at] == pytest.approx(exact, rel=1e-7)
@@ -75,7 +64,7 @@ def test_a_private_column_is_one_more_column_for_its_target_alone(seed, d, extra
         assert np.abs(weights).sum() == pytest.approx(exact, rel=1e-7)
 
 
-@pytest.mark.parametrize("compiled", [None, compiled_programs()], ids=["numpy", "compiled"])
+@both_kernels
 def test_items_are_excluded_only_if_the_checker_agrees_and_nearly_always_if_it_would(
     compiled,
 ) -> None:
@@ -141,10 +130,7 @@ def test_reach_is_the_hull_plus_beta_times_its_differences(seed, d, margin) -> N
             assert slack.min() < 0
 
 
-KERNELS = [None, *([compiled_programs()] if compiled_programs() else [])]
-
-
-@pytest.mark.parametrize("compiled", KERNELS, ids=["numpy", "compiled"][: len(KERNELS)])
+@both_kernels
 @pytest.mark.parametrize("d", [1, 2, 4])
 def test_closure_proves_only_what_the_checker_confirms_and_all_that_is_near(d, compiled) -> None:
     for seed in range(6):
@@ -171,93 +157,3 @@ def test_closure_proves_only_what_the_checker_confirms_and_all_that_is_near(d, c
         limit = math.sqrt(1 + margin)
         for y in np.flatnonzero(closure.labels < 0)[:10]:
             assert gauge(lifted(X[some]), np.append(X[y], 1.0)) > limit * (1 - 1e-6)
-
-
-@given(st.floats(1e-6, 1e6))
-def test_the_limit_is_below_the_root_but_not_by_much(margin) -> None:
-    limit = linear_programs.limit_for(margin)
-    assert Fraction(limit) ** 2 <= 1 + Fraction(margin)
-    assert limit >= math.sqrt(1 + margin) * (1 - 1e-14)
-
-
-@given(seeds, st.integers(1, 5))
-def test_the_float_check_never_accepts_below_the_exact_value(seed, d) -> None:
-    """A limit one unit in the last place below the exact Σ|w| never passes; one above does."""
-    rng = np.random.default_rng(seed)
-    scale = 10.0 ** rng.uniform(-6, 0, size=d)
-    members = rng.normal(size=(d + 1, d)) * scale + 100.0 * rng.integers(2) * scale
-    weights = 0.3 * rng.normal(size=d + 1) + 1 / (d + 1)
-    y = weights / weights.sum() @ members
-    from samecluster.proof.checker import _solve as exactly
-
-    # With one power of two for all coordinates everything is an integer.
-    exact = [[int(Fraction(float(x)) * 2**200) for x in [*row, 1.0]] for row in [*members, y]]
-    rows = np.array(exact, dtype=object)
-    numerators, det = exactly(rows[:-1].T, rows[-1:].T)
-    assume(det != 0)
-    total = Fraction(int(np.abs(numerators).sum()), abs(det))
-    centre = members[0]
-    map_ = (np.triu(0.2 * rng.normal(size=(d, d))) + np.eye(d)) / scale[:, None]
-    columns, target = lifted((members - centre) @ map_), lifted((y[None] - centre) @ map_)
-    assume(np.linalg.cond(columns) < 1e10)
-    box = np.abs(np.vstack([members, y]) - centre).max(axis=0)
-    noise = np.append(2 * (d + 3) * 2.0**-53 * (box @ np.abs(map_)), 0.0)
-    inverse = np.linalg.inv(columns.T)[None]
-    basis = np.arange(d + 1)[None]
-    below = math.nextafter(float(total) * (1 - 2e-16), 0)
-    assert not linear_programs.confirmed(target, basis, inverse, columns, noise, below)[0]
-    if np.linalg.cond(columns) < 1e4:
-        above = float(total) * (1 + 1e-7)
-        assert linear_programs.confirmed(target, basis, inverse, columns, noise, above)[0]
-
-
-@pytest.mark.parametrize("compiled", KERNELS, ids=["numpy", "compiled"][: len(KERNELS)])
-@given(seed=seeds, d=st.integers(1, 5), wrong_by=st.sampled_from([0.0, 1e-7, 1e-3, 0.3]))
-def test_weights_that_leave_something_over_never_show_more_than_the_gauge(
-    compiled, seed, d, wrong_by
-) -> None:
-    """Whatever the weights, also such as weigh too little, what they leave over is charged."""
-    rng = np.random.default_rng(seed)
-    columns = lifted(rng.normal(size=(2 * d + 4, d)))
-    assume(np.linalg.cond(columns[: d + 1]) < 1e3)
-    targets = lifted(1.5 * rng.normal(size=(6, d)))
-    first, none = np.arange(d + 1), np.zeros(6, dtype=np.int64)
-    inverse = np.linalg.inv(columns[first].T)
-    solved = linear_programs.solve(targets, none, first[None], inverse[None], columns, 1e9, 0.0)
-    exact = np.einsum("pir,pr->pi", solved.inverse, targets)
-    weights = exact * (1 - wrong_by * rng.uniform(size=exact.shape))
-    charges = linear_programs.Charges.of(columns, first, np.zeros(d + 1))
-
-    def shown(limit: float, weights: FloatArray, at: int) -> bool:
-        found = linear_programs.ReachWeights(
-            np.ones(1, bool), solved.basis[[at]], weights[[at]], inverse[:0]
-        )
-        return bool(Kernel(compiled).shown(targets[[at]], found, columns, charges, limit)[0])
-
-    for at, target in enumerate(targets):
-        true = gauge(columns, target)
-        assert not shown(true * (1 - 1e-7), weights.astype(np.float32), at)
-        assert shown(true * (1 + 1e-2), exact.astype(np.float32), at)
-
-
-@pytest.mark.parametrize("compiled", KERNELS, ids=["numpy", "compiled"][: len(KERNELS)])
-@given(seed=seeds, d=st.integers(1, 6), count=st.integers(1, 200))
-def test_programs_of_a_sweep_reach_what_is_in_reach(compiled, seed, d, count) -> None:
-    """What they reach is a basis with these weights and this inverse; the rest is out of reach."""
-    rng = np.random.default_rng(seed)
-    columns = lifted(rng.normal(size=(100, d))).astype(np.float32)
-    bases = np.array([rng.permutation(100)[: d + 1] for _ in range(4)], dtype=np.int32)
-    assume(max(np.linalg.cond(columns[basis]) for basis in bases) < 1e3)
-    inverses = np.linalg.inv(columns[bases].transpose(0, 2, 1))
-    targets = lifted(1.5 * rng.normal(size=(count, d))).astype(np.float32)
-    kernel, numbers, bound = Kernel(compiled), np.arange(100, dtype=np.int32), 1.4
-    found = kernel.nothing_reached(count, d + 1, with_inverse=True)
-    kernel.reach(targets, bases, inverses, columns, numbers, bound, found, slice(0, count))
-    reached = np.flatnonzero(found.reached)
-    A = columns[found.basis[reached]].transpose(0, 2, 1)
-    made = np.einsum("pri,pi->pr", A, found.weights[reached])
-    assert np.abs(made - targets[reached]).max(initial=0) < 1e-3
-    assert np.abs(found.weights[reached]).sum(axis=1).max(initial=0) <= bound
-    assert np.abs(found.inverse[reached] @ A - np.eye(d + 1)).max(initial=0) < 1e-2
-    for at in np.flatnonzero(~found.reached)[:5]:
-        assert gauge(columns.astype(np.float64), targets[at]) > bound * (1 - 1e-3)

@@ -17,8 +17,6 @@ from samecluster._typing import FloatArray
 from samecluster.geometry import margin as clarabel_program
 from samecluster.geometry.semidefinite.certificates import (
     Certificate,
-    _integers,
-    _is_psd,
     exact_certificate,
     holds_exactly,
     holds_for_each,
@@ -33,6 +31,7 @@ from samecluster.geometry.semidefinite.solver import (
     round_coordinates,
 )
 from samecluster.proof import checker
+from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
 
 SEEDS = st.integers(0, 10**9)
@@ -193,7 +192,7 @@ def checked(certificate, positives, negatives, gamma, item_row, inside) -> check
     outer = n_inner + np.arange(len(negatives))
     item = int((outer if inside else inner)[item_row])
     known = [int(i) for i in inner if i > 0 and i != item]
-    lines: list[Any] = [ProofLog(checker.fingerprint(X), gamma, None, tau).header(), ["cluster", 0]]
+    lines: list[Any] = [ProofLog(fingerprint(X), gamma, None, tau).header(), ["cluster", 0]]
     lines += [["answer", i, 0, "same"] for i in known]
     lines += [["answer", int(i), 0, "different"] for i in outer if i != item]
     sides = (inner, certificate.lam), (outer, certificate.mu)
@@ -271,22 +270,6 @@ def test_exact_conditions_are_those_of_rationals(seed, D, m, p) -> None:
     expected = checker._is_psd(whole) and weights[:m].sum() <= 2 * weights[m:].sum() > 0
     found = holds_exactly(Certificate(weights[:m], weights[m:]), rows[:m], rows[m:], 1.0)
     assert found == expected
-
-
-@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=6))
-def test_integers_are_the_values_times_one_power_of_two(values) -> None:
-    integers = [int(value) for value in _integers(np.array(values))]
-    factors = {Fraction(n) / Fraction(v) for n, v in zip(integers, values, strict=True) if v}
-    assert len(factors) <= 1
-    assert all(factor > 0 for factor in factors)
-    assert all((n == 0) == (v == 0) for n, v in zip(integers, values, strict=True))
-
-
-def test_zero_pivots_are_told_from_negative_directions() -> None:
-    assert _is_psd([[0, 0, 0], [0, 4, 2], [0, 2, 1]])
-    assert not _is_psd([[0, 1], [1, 5]])
-    assert not _is_psd([[4, 2, 0], [2, 1, 1], [0, 1, 9]])
-    assert not _is_psd([[1, 2], [2, 3]])
 
 
 # -- what one certificate decides ----------------------------------------------------------------

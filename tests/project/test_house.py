@@ -117,6 +117,30 @@ def test_questions_use_the_standard_library_only() -> None:
                     assert top in sys.stdlib_module_names | {"samecluster"}
 
 
+def imported_modules(path: Path) -> set[str]:
+    """Every module that a file imports, also for types only or inside a function."""
+    names = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names |= {f"{node.module}.{alias.name}" for alias in node.names}
+    return names
+
+
+def test_the_checker_shares_no_code_with_what_it_checks() -> None:
+    checker = imported_modules(ROOT / "proof" / "checker.py")
+    allowed = {"numpy"} | sys.stdlib_module_names
+    assert {name.split(".")[0] for name in checker} <= allowed
+    users = {
+        str(path.relative_to(ROOT))
+        for path in MODULES
+        if any(name.startswith("samecluster.proof.checker") for name in imported_modules(path))
+    }
+    # Commands that verify a proof; nothing that writes one.
+    assert users <= {"cli/commands/verify.py", "cli/commands/demo.py"}
+
+
 def test_public_names_are_pinned() -> None:
     assert samecluster.__all__ == [
         "Answer",

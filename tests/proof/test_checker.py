@@ -10,7 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from samecluster.proof.checker import BadProof, VerifiedProof, check, fingerprint
+from samecluster.proof import checker
+from samecluster.proof.checker import BadProof, VerifiedProof, check
+from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
 
 LINE = np.array([[0.0], [1.0], [1.5], [np.nextafter(1.5, 2)], [40.0], [41.0], [2.0]])
@@ -24,6 +26,17 @@ def header(X: Any, margin: float, k: int | None, tau: float = TAU) -> dict[str, 
 
 def checked(X: Any, records: list[Any], margin: float = 3.0, k: int | None = 2) -> VerifiedProof:
     return check(X, [header(X, margin, k), *records])
+
+
+@pytest.mark.parametrize(
+    "X",
+    [LINE[:3], np.arange(6.0).reshape(2, 3), np.asfortranarray(np.eye(3)), np.eye(2)[:, ::-1]],
+    ids=["column", "table", "by columns", "view"],
+)
+def test_the_fingerprint_of_a_log_is_what_the_checker_computes(X) -> None:
+    assert fingerprint(X) == checker.fingerprint(X) == fingerprint(X.astype(np.float32))
+    assert fingerprint(X) != fingerprint(X.reshape(-1, 1)) or X.shape[1] == 1
+    assert fingerprint(X) != fingerprint(X + 2.0**-40)
 
 
 START = [["cluster", 0], ["answer", 1, 0, "same"], ["answer", 4, 0, "different"], ["cluster", 4]]

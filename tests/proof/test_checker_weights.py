@@ -26,8 +26,8 @@ from samecluster.proof.checker import (
     _dominated,
     _is_psd,
     check,
-    fingerprint,
 )
+from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
 
 MARGIN = 1.25

@@ -19,8 +19,9 @@ from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof import parquet
-from samecluster.proof.checker import BadProof, check, fingerprint
+from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import load_proof, read_lines, save_proof
+from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
 
 HAS_PYARROW = importlib.util.find_spec("pyarrow") is not None
@@ -103,8 +104,8 @@ def proofs() -> dict[str, tuple[Any, ProofLog]]:
 @needs_pyarrow
 def test_parquet_and_text_give_the_same_lines_for_real_proofs(tmp_path, monkeypatch) -> None:
     kinds: set[str] = set()
-    for rows_a_group in (parquet._ROWS_A_GROUP, 100):
-        monkeypatch.setattr(parquet, "_ROWS_A_GROUP", rows_a_group)
+    for rows_a_group in (parquet._ROWS_PER_GROUP, 100):
+        monkeypatch.setattr(parquet, "_ROWS_PER_GROUP", rows_a_group)
         for name, (X, log) in proofs().items():
             paths = tmp_path / f"{name}.parquet", tmp_path / f"{name}.jsonl.gz"
             for path in paths:
@@ -133,7 +134,7 @@ def test_parquet_is_read_and_written_in_groups_of_rows(tmp_path) -> None:
     sizes = [file.metadata.row_group(at).num_rows for at in range(file.num_row_groups)]
     assert sum(sizes) == len(log)
     assert len(sizes) == 4
-    assert max(sizes) <= parquet._ROWS_A_GROUP + 8192
+    assert max(sizes) <= parquet._ROWS_PER_GROUP + 8192
     assert str(file.schema_arrow.field("columns").type) == "list<element: int64>"
     assert text(read_lines(path)) == text(log.lines())
 

@@ -37,12 +37,6 @@ class Ellipsoid:
     axes: FloatArray
     lengths: FloatArray
 
-    @classmethod
-    def from_matrix(cls, matrix: FloatArray, centre: FloatArray) -> Ellipsoid:
-        """The ellipsoid ``d_W(x, centre) <= 1`` of a positive definite W (d, d)."""
-        eigenvalues, axes = np.linalg.eigh(matrix)
-        return cls(centre, axes, 1.0 / np.sqrt(eigenvalues))
-
     @property
     def dimension(self) -> int:
         return int(self.axes.shape[0])

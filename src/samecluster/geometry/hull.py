@@ -1,8 +1,8 @@
 """Convex hulls blown up about an inner point, without ever building a facet.
 
 The gauge of a target t against columns a_i is min Σλ with Σ λ_i a_i = t, λ ≥ 0: how far the hull of
-the columns (with the origin inside) must be blown up to hold t. One small linear program a target,
-all sharing their columns; a batch of them goes through the simplex method in lock step.
+the columns (with the origin inside) must be blown up to hold t. One small linear program per
+target, all sharing their columns; a batch of them goes through the simplex method in lock step.
 
 On top of it stands greedy hull expansion, the paper's heuristic: blow up the hull of the known
 members about its centre, by a factor that is sound or by the paper's own, take in every point that
@@ -19,9 +19,12 @@ from samecluster.geometry.mvee import enclosing_ellipsoid
 
 __all__ = ["expand_hull", "extreme_members", "gauge_at_most", "sound_expansion"]
 
-
-_CHUNK = 4096
-_MAX_PIVOTS_PER_ROW = 40
+_CHUNK = 4096  # targets at a time: their inverses (p, r, r) stay in the cache
+_MAX_PIVOTS_PER_ROW = 40  # ends what rounding sends in circles; 4 are the most seen
+_FIRST_LEVEL = 4096  # candidates that the hull settles on first: enough for its shape
+_LEVEL_GROWTH = 8  # then this many times as many: most of the sweeps are over few points
+_ROUGHLY = 0.1  # ε of the ellipsoid around a hull: it only gives coordinates and an inner ball
+_MOST_DIRECTIONS = 512  # along which the vertices of a hull are extreme, and fewer in few columns
 
 
 def sound_expansion(margin: float) -> float:
@@ -135,10 +138,6 @@ def extreme_members(points: FloatArray, n_directions: int) -> IntArray:
     return winners
 
 
-_FIRST_LEVEL = 4096
-_LEVEL_GROWTH = 8
-
-
 def expand_hull(
     X: FloatArray,
     members: IntArray,
@@ -186,7 +185,7 @@ def _settle(
     found: list[IntArray] = []
     while True:
         vertices = _thinned(X, vertices, max_vertices)
-        enclosing = enclosing_ellipsoid(X[vertices], epsilon=0.1, thickness=thickness)
+        enclosing = enclosing_ellipsoid(X[vertices], epsilon=_ROUGHLY, thickness=thickness)
         hull = enclosing.ellipsoid
         near = hull.scaled(factor).contains(X[candidates], off_span=thickness)
         inside = np.zeros(len(candidates), dtype=np.bool_)
@@ -207,7 +206,7 @@ def _settle(
 def _thinned(X: FloatArray, vertices: IntArray, max_vertices: int | None) -> IntArray:
     """The vertices that matter most, when there are many."""
     dimension = X.shape[1]
-    n_directions = min(512, int(32 * 2 ** (dimension / 2)))
+    n_directions = min(_MOST_DIRECTIONS, int(32 * 2 ** (dimension / 2)))
     if max_vertices is not None:
         n_directions = max_vertices // 2
     if len(vertices) <= 2 * n_directions:

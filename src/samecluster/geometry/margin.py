@@ -27,9 +27,10 @@ __all__ = ["ClusterMargin", "margin_of", "true_margin", "worst"]
 
 _UNIT = 2.0**-53
 _SMALLEST = 2.0**-1000  # far above what a sum of products can lose by underflow
-_LARGEST = 1e308
-_GAP = 1e-9
-_MAX_ROUNDS = 60
+_LARGEST = 1e308  # a ratio beyond it counts as this: still a lower bound
+_GAP = 1e-9  # relative accuracy of the solver, which gives margins right to 8 digits
+_MAX_ROUNDS = 60  # of cutting planes; 7 are the most seen, and what is returned is judged anyway
+_BLURS = (0.0, 1e-6, 1e-3)  # thicknesses, as shares of the members' spread, that are tried
 
 
 @dataclass(frozen=True, eq=False)
@@ -199,7 +200,7 @@ def _proposals(
     Q = _separate(np.vstack([lifted[members], sharpest]), lifted[~members])
     # What Q says along thin directions may drown in the rounding of A(x − c), so it is also tried
     # with these taken to be thicker.
-    for thinnest in (0.0, 1e-6, 1e-3):
+    for thinnest in _BLURS:
         damping = spread / np.maximum(spread, thinnest)
         values, turn = np.linalg.eigh(Q[:-1, :-1] * np.outer(damping, damping))
         pull = turn.T @ (damping * Q[:-1, -1])

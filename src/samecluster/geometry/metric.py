@@ -14,10 +14,9 @@ import numpy as np
 
 from samecluster._typing import Array, BoolArray, FloatArray
 from samecluster.errors import InvalidInputError
+from samecluster.geometry.exact import as_integers
 
 __all__ = ["LatentMetric"]
-
-_MANTISSA_BITS = 53
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,21 +61,11 @@ class LatentMetric:
 
     def _squares(self, X: FloatArray) -> Array:
         """d_W(x,c)² of each row as an integer, all in one unit."""
-        both = _as_integers(np.vstack([X, self.centre]))
+        both = as_integers(np.vstack([X, self.centre]))
         offsets = both[:-1] - both[-1]
         total = np.zeros(len(X), dtype=object)
-        for row in _as_integers(self.factor):
+        for row in as_integers(self.factor):
             used = np.flatnonzero(row)  # one only, in a diagonal factor of many columns
             if len(used):
                 total = total + (offsets[:, used] @ row[used]) ** 2
         return total
-
-
-def _as_integers(values: FloatArray) -> Array:
-    """Python integers in proportion to the floats."""
-    if not np.isfinite(values).all():
-        raise InvalidInputError("exact arithmetic needs finite numbers")
-    mantissa, exponent = np.frexp(values)
-    whole = np.ldexp(mantissa, _MANTISSA_BITS).astype(np.int64).astype(object)
-    shift = exponent - exponent.min(initial=0)
-    return np.asarray(whole << shift.astype(object))

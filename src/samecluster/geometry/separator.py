@@ -32,9 +32,9 @@ _UNIT = 2.0**-53
 # How far out, in squared distance, the others shall be. The first costs least stretch; thin members
 # need more, because rounding blurs their ellipsoid.
 _GAPS = (1e-6, 1e-4, 1e-2)
-_VIOLATED = 1e-8
-_SOLVER_GAP = 1e-9
-_MAX_ROUNDS = 60
+_VIOLATED = 1e-8  # a point joins the working set if it is off by more: 100th of the least gap
+_SOLVER_GAP = 1e-9  # below that, so that the solver's own error makes no point join
+_MAX_ROUNDS = 60  # of cutting planes, as in `margin`; what is returned is judged anyway
 
 
 @dataclass(frozen=True, eq=False)

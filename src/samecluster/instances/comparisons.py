@@ -4,7 +4,7 @@ SEP: points x and hypotheses h in the positive orthant; find the h whose signs �
 tells one by one. On the circle (`make_circle`) the sign is negative for one x only, so all must be
 asked. ORD: learn the order of all distances d_W. For W = diag(h), `ordering_points` makes three
 points a_i, b_i, c_i of each x_i; comparing |c_i − b_i| with |b_i − a_i| tells the sign ⟨h, x_i⟩,
-and every other comparison has the same answer whatever h is. So whoever solves ORD with few
+and every other comparison has the same answer whatever h is. So a method that solves ORD with few
 comparisons solves SEP with as few signs.
 
 Coordinates grow as 6^i beside offsets below 1: floats would lose the offsets after some 17 points.

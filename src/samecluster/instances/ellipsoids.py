@@ -14,7 +14,7 @@ from samecluster.geometry.ellipsoid import Ellipsoid
 
 __all__ = ["Instance", "make_ellipsoids"]
 
-_JUST_ABOVE = 1.0 + 1e-6
+_JUST_ABOVE = 1.0 + 1e-6  # far above the rounding of the scale, far below what a margin needs
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ def make_ellipsoids(
     n, d, k : numbers of points, columns and clusters
     margin : γ > 0 of every cluster with respect to its own ellipsoid
     condition : condition number of each W: one axis is its square root times as long as the others
-    rank : rank of the clusters, one number or one a cluster; default d
+    rank : rank of the clusters, one number or one per cluster; default d
     sizes : share of each cluster, in any unit; default equal. Every cluster gets a point.
     fill : where in its ellipsoid a cluster has points: uniform in the "ball", only on the
         "shell", in one "half" that leaves the centre outside the hull, or in a few "blobs"
@@ -104,7 +104,7 @@ def _ranks(rank: int | Sequence[int] | None, d: int, k: int) -> list[int]:
 
 
 def _counts(n: int, k: int, sizes: Sequence[float] | FloatArray | None) -> IntArray:
-    """Whole numbers of points a cluster, at least one each, n in all."""
+    """Numbers of points per cluster (k,), at least one each, n in all."""
     if k < 1 or n < k:
         raise InvalidInputError(f"n must be at least k and k at least 1, got n={n}, k={k}")
     shares = np.ones(k) if sizes is None else np.asarray(sizes, dtype=np.float64)

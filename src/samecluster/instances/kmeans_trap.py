@@ -36,7 +36,7 @@ def make_kmeans_trap(
     p : from above 0 to below 1: how much larger cluster 0 is, as a share of n
     margin : γ > 0. From γ = 3 on, κ_W − 1 for this W, the instance is no trap any more.
     d : number of columns, at least 2; those after the second have W = 1
-    jitter : largest distance a column by which points are moved at random, so that all are
+    jitter : largest distance per column by which points are moved at random, so that all are
         different; from 0 to 0.1/√d. The height h is raised as much as the margin then needs.
     random_state : seed or generator
 

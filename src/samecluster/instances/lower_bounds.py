@@ -31,7 +31,8 @@ _ROOM = 1.0 - 1e-12
 packing a little looser, and the margin of the floats that are returned hold strictly."""
 
 _MAX_DRAWS = 200
-"""Draws of a hypercube, or batches of candidates of a packing, before giving up."""
+"""Draws of a hypercube, or batches of candidates of a packing, before giving up. Sizes that the
+theorems allow take a few; where 200 draws find nothing there is hardly anything to find."""
 
 
 def make_packing(
@@ -155,7 +156,7 @@ def possible_outliers(X: FloatArray, margin: float) -> IntArray:
 
 
 def fewest_questions(n_choices: int) -> int:
-    """Questions that every method without error asks in the worst of so many choices of outlier.
+    """Questions that every method without error asks in the worst of ``n_choices`` of outlier.
 
     While the answers are "same", each rules out at most two choices, and all but one must go.
 

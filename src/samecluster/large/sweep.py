@@ -7,7 +7,6 @@ else, with the same columns to show for it; what it does not accept comes back t
 
 from __future__ import annotations
 
-import copy
 from dataclasses import dataclass
 from queue import SimpleQueue
 from typing import Any
@@ -76,9 +75,7 @@ class Sweep:
         state = self.__dict__.copy()
         state["_kernels"] = None
         state["_compiled"] = self._compiled is not None
-        state["_clusters"] = [copy.copy(cluster) for cluster in self._clusters]
-        for cluster in state["_clusters"]:
-            cluster.X, cluster.buffer = cluster.X[:0], cluster.buffer[:0]
+        state["_clusters"] = [cluster.for_worker() for cluster in self._clusters]
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:

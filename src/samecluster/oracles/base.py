@@ -17,7 +17,7 @@ __all__ = ["Oracle", "as_oracle", "checked_answer", "checked_answers"]
 
 
 class Oracle(ABC):
-    """Somebody who can tell whether two items are in the same cluster."""
+    """A person or program that knows whether two items are in the same cluster."""
 
     @abstractmethod
     def answer(self, question: Question) -> Verdict:

@@ -1,7 +1,7 @@
-"""The oracle behind ``--oracle-cmd``: a program that answers, such as a language model or a lab.
+"""The oracle behind ``--oracle-cmd``: a command that answers, such as a language model or a lab.
 
-`wire` has the lines that are exchanged, `program` the processes; here is who is asked what, and
-what happens if an answer does not come.
+`command_protocol` has the lines that are exchanged, `command_process` the processes; this module
+decides which process gets which question, and what happens if an answer does not come.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ __all__ = ["CommandOracle", "ShownItem"]
 
 
 class CommandOracle(Oracle):
-    """Asks a program: a JSON question a line on its input, a JSON answer a line on its output.
+    """Asks a program: one JSON question per line of its input, one answer per line of its output.
 
     The program is started when first needed and kept. If it ends, answers too late or writes
     something that is no answer to the question, it is started again and the question put again,
@@ -38,7 +38,7 @@ class CommandOracle(Oracle):
         would; no shell runs it
     shown : what the program sees of a row, by its number; without it, the row number as key and
         no fields
-    parallel : so many copies of the program run side by side, each with one question at a time
+    parallel : number of copies of the program that run side by side, one question each at a time
     timeout : seconds to wait for an answer; None to wait for ever
     retries : how often a question is put again after a failure
 
@@ -88,10 +88,10 @@ class CommandOracle(Oracle):
         self._timeout = timeout
         self._tries = retries + 1
         self._numbers = itertools.count(1)
-        self._programs: list[CommandProcess] = []
+        self._processes: list[CommandProcess] = []
         self._idle: list[CommandProcess] = []
-        # Also at the end of the interpreter, and if nobody calls close.
-        weakref.finalize(self, close_all, self._programs)
+        # Also at the end of the interpreter, and if close is never called.
+        weakref.finalize(self, close_all, self._processes)
 
     def __repr__(self) -> str:
         return f"CommandOracle({shlex.join(self._arguments)!r}, parallel={self._parallel})"
@@ -103,10 +103,10 @@ class CommandOracle(Oracle):
         self.close()
 
     def close(self) -> None:
-        """End all programs. A later question starts them again."""
-        close_all(self._programs)
-        for program in self._idle:
-            self._programs.remove(program)
+        """End all processes. A later question starts them again."""
+        close_all(self._processes)
+        for process in self._idle:
+            self._processes.remove(process)
         self._idle.clear()
 
     def answer(self, question: Question) -> Verdict:
@@ -118,9 +118,9 @@ class CommandOracle(Oracle):
     ) -> Generator[tuple[Question, Verdict], None, None]:
         """Put up to ``parallel`` questions at a time; verdicts in the order in which they come.
 
-        A question is taken from ``questions`` when a program is free for it. After a question that
+        A question is taken from ``questions`` when a process is free for it. After a question that
         could not be answered no other is put; the answers under way are still given, and then the
-        OracleError is raised. If the caller stops early, the programs at work are ended.
+        OracleError is raised. If the caller stops early, the processes at work are ended.
         """
         waiting = iter(questions)
         arrived: queue.SimpleQueue[_Errand] = queue.SimpleQueue()
@@ -137,10 +137,10 @@ class CommandOracle(Oracle):
                 errand = arrived.get()
                 away.remove(errand)
                 if isinstance(errand.outcome, Reply):
-                    self._idle.append(errand.program)
+                    self._idle.append(errand.process)
                     yield errand.question, self._noted(errand.question, errand.outcome)
                 else:
-                    self._programs.remove(errand.program)
+                    self._processes.remove(errand.process)
                     failure = failure or errand.outcome
         finally:
             self._abandon(away, arrived)
@@ -151,20 +151,20 @@ class CommandOracle(Oracle):
         shown = self._shown(question.item), self._shown(question.comparator)
         if not self._idle:
             self._idle.append(CommandProcess(self._arguments))
-            self._programs.append(self._idle[-1])
+            self._processes.append(self._idle[-1])
         errand = _Errand(question, self._idle.pop(), arrived)
-        ask = functools.partial(self._ask, errand.program, str(next(self._numbers)), *shown)
+        ask = functools.partial(self._ask, errand.process, str(next(self._numbers)), *shown)
         threading.Thread(target=errand.run, args=[ask], daemon=True).start()
         return errand
 
     def _ask(
-        self, program: CommandProcess, identity: str, item: ShownItem, comparator: ShownItem
+        self, process: CommandProcess, identity: str, item: ShownItem, comparator: ShownItem
     ) -> Reply:
-        """The reply of a program, with as many tries as are allowed."""
+        """The reply of a process, with as many tries as are allowed."""
         line = question_line(identity, item, comparator)
         for left in reversed(range(self._tries)):
             try:
-                return program.ask(line, lambda said: read_reply(said, identity), self._timeout)
+                return process.ask(line, lambda said: read_reply(said, identity), self._timeout)
             except OracleError as error:
                 if not left:
                     raise OracleError(
@@ -179,19 +179,19 @@ class CommandOracle(Oracle):
         return reply.verdict
 
     def _abandon(self, away: Collection[_Errand], arrived: queue.SimpleQueue[_Errand]) -> None:
-        """End the programs whose answer nobody waits for any more."""
+        """End the processes whose answers are no longer wanted."""
         for errand in away:
-            errand.program.stop()
+            errand.process.stop()
         for _ in away:
-            self._programs.remove(arrived.get().program)
+            self._processes.remove(arrived.get().process)
 
 
 @dataclass(eq=False)
 class _Errand:
-    """A question on its way to a program, and at last what came of it."""
+    """A question on its way to a process, and at last what came of it."""
 
     question: Question
-    program: CommandProcess
+    process: CommandProcess
     arrived: queue.SimpleQueue[_Errand]
     outcome: Reply | Exception | None = None
 

@@ -1,7 +1,7 @@
-"""A program that is asked line by line: started when needed, watched, and surely ended.
+"""A command that is asked line by line: started when needed, watched, and surely ended.
 
-Knows nothing of questions. Each program leads a process group of its own, so that Ctrl-C reaches
-only us and whatever it started can be ended with it.
+Knows nothing of questions. Each process leads a group of its own, so that Ctrl-C reaches this
+program only, and all that the process started can be ended with it.
 """
 
 from __future__ import annotations
@@ -20,16 +20,14 @@ __all__ = ["CommandProcess", "close_all"]
 
 T = TypeVar("T")
 
-_LONGEST_LINE = 1 << 20
-_REMEMBERED = 8192
-"""So many bytes of what it wrote last on standard error are kept."""
-_LINES_TOLD = 10
-_GRACE = 2.0
-"""Seconds that a program has to leave by itself after its input ended."""
+_LONGEST_LINE = 1 << 20  # bytes of an answer: far above any note, far below what fills the memory
+_KEPT_STDERR = 8192  # last bytes of standard error that are kept: enough for a Python traceback
+_SHOWN_STDERR = 10  # last lines of it in a message: more would hide the message
+_GRACE = 2.0  # seconds that a process has to exit by itself after its input ended
 
 
 class CommandProcess:
-    """One program, of which at most one process runs at a time.
+    """One command, of which at most one process runs at a time.
 
     ``ask`` belongs to one thread at a time. ``stop`` may come from any, and is final.
     """
@@ -72,19 +70,19 @@ class CommandProcess:
                 self._process.kill()
 
     def dismiss(self) -> None:
-        """Never start another process, and tell the one that is idle that it may leave."""
+        """Never start another process; if this one is idle, end its input so that it exits."""
         with self._lock:
             self._stopped = True
             if self._process is not None and not self._busy:
                 self._process.end_input()
 
     def see_off(self) -> None:
-        """After `dismiss`: wait until it has left; after a while, make it."""
+        """After `dismiss`: wait until it has exited; after `_GRACE`, end it."""
         with self._lock:
             if self._process is None:
                 return
             if self._busy:
-                self._process.kill()  # whoever waits for its answer sees to the rest
+                self._process.kill()  # the thread that waits in `ask` does the rest
             else:
                 self._process.end(_GRACE)
                 self._process = None
@@ -102,30 +100,30 @@ class CommandProcess:
             return self._process
 
     def _failure(self, reason: str, *, ended: bool = False) -> OracleError:
-        """End the process, and tell why with what it said on standard error."""
+        """End the process; an error with the reason and what it wrote on standard error."""
         process, self._process = self._process, None
         assert process is not None
         code = process.end(_GRACE if ended else 0.0)
-        told = f" (exit code {code})" if ended and code is not None else ""
+        how = f" (exit code {code})" if ended and code is not None else ""
         lines = process.last_words()
         if not lines:
-            return OracleError(f"{reason}{told}; it wrote nothing on standard error")
+            return OracleError(f"{reason}{how}; it wrote nothing on standard error")
         return OracleError(
-            "\n  ".join([f"{reason}{told}; its last lines on standard error:", *lines])
+            "\n  ".join([f"{reason}{how}; its last lines on standard error:", *lines])
         )
 
 
-def close_all(programs: Iterable[CommandProcess]) -> None:
-    """End programs: all are told first, so that they leave side by side."""
-    leaving = list(programs)
+def close_all(processes: Iterable[CommandProcess]) -> None:
+    """End processes: all are dismissed first, so that they exit side by side."""
+    leaving = list(processes)
     try:
-        for program in leaving:
-            program.dismiss()
-        for program in leaving:
-            program.see_off()
+        for process in leaving:
+            process.dismiss()
+        for process in leaving:
+            process.see_off()
     finally:
-        for program in leaving:
-            program.stop()
+        for process in leaving:
+            process.stop()
 
 
 class _Process:
@@ -141,7 +139,7 @@ class _Process:
             # A Python program that does not flush would otherwise look as if it never answered.
             env=os.environ | {"PYTHONUNBUFFERED": "1"},
         )
-        self._told = b""
+        self._stderr = b""
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
@@ -196,10 +194,10 @@ class _Process:
     def last_words(self) -> list[str]:
         # What escaped from the group may hold standard error open, so this does not wait for long.
         self._listener.join(_GRACE)
-        return self._told.decode("utf-8", errors="replace").splitlines()[-_LINES_TOLD:]
+        return self._stderr.decode("utf-8", errors="replace").splitlines()[-_SHOWN_STDERR:]
 
     def _listen(self) -> None:
         assert self._process.stderr is not None
         with self._process.stderr as pipe:
             while chunk := os.read(pipe.fileno(), 1 << 16):
-                self._told = (self._told + chunk)[-_REMEMBERED:]
+                self._stderr = (self._stderr + chunk)[-_KEPT_STDERR:]

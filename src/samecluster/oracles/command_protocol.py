@@ -1,6 +1,6 @@
-"""The lines that pass between this package and a program that answers: one JSON object a line.
+"""The lines that pass between this package and a command that answers: one JSON object per line.
 
-docs/oracle_command.md tells them to users, docs/oracle_command.schema.json to machines.
+docs/oracle_command.md describes them for users, docs/oracle_command.schema.json for machines.
 """
 
 from __future__ import annotations
@@ -19,8 +19,7 @@ from samecluster.questions.pair import Verdict
 __all__ = ["VERSION", "Reply", "ShownItem", "question_line", "read_reply"]
 
 VERSION = 1
-_QUOTED = 200
-"""So many characters of a line that cannot be read are shown."""
+_QUOTED = 200  # characters of a line that cannot be read are shown: about two lines of a terminal
 
 
 @dataclass(frozen=True)
@@ -89,7 +88,7 @@ def _shown(item: ShownItem) -> dict[str, Any]:
 
 
 def _cell(value: Any) -> str | int | float | bool | None:
-    """A field as JSON can hold it: numbers that are none as null, what it does not know as text."""
+    """A field as JSON can hold it: NaN and infinity as null, unknown types as text."""
     if isinstance(value, np.generic):
         value = value.item()
     if isinstance(value, float) and not math.isfinite(value):

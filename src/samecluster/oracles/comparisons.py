@@ -19,7 +19,7 @@ class ComparisonOracle:
 
     Parameters
     ----------
-    points : one sequence of d numbers an item
+    points : one sequence of d numbers per item
     matrix : W, d rows of d numbers, symmetric and positive semidefinite
 
     Examples

@@ -14,7 +14,7 @@ __all__ = ["LabelOracle"]
 
 
 class LabelOracle(Oracle):
-    """Answers from known labels, one an item.
+    """Answers from known labels, one per item.
 
     >>> LabelOracle(["a", "b", "a"]).answer(Question(0, 2))
     <Verdict.SAME: 'same'>

@@ -24,7 +24,7 @@ class NoisyOracle(Oracle):
     p : probability of an error, below 1
     unit : "pair" flips each pair on its own: another comparator gives a fresh draw. "item"
         misjudges whole items: every comparison with a misjudged item is flipped (twice, that is
-        not at all, between two of them), and only somebody else can tell.
+        not at all, between two of them), and only another person can tell.
     random_state : a whole number: the person. Two oracles of one number err alike, two of
         different numbers independently, whatever they are asked and in whatever order.
 

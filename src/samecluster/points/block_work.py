@@ -18,7 +18,7 @@ from samecluster.points.protocol import Points
 
 __all__ = ["RemotePoints", "Shares", "Work", "in_order", "is_remote", "over_blocks"]
 
-_AHEAD = 2
+_AHEAD = 2  # blocks that wait beside one per thread, so that no thread waits for the disk
 
 T = TypeVar("T")
 S = TypeVar("S")

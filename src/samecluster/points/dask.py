@@ -2,8 +2,8 @@
 
 Blocks of fixed size are cut from the collection whatever its own chunks, so that all containers
 give the same work. A task works on several blocks; if its worker dies, Dask does it again on
-another. Every task says what its rows look like (`_mark`): a collection that changes between two
-passes, or is not the same twice, is found out.
+another. Every task returns a checksum of its rows (`_mark`), so a collection that changes between
+two passes, or is not the same twice, is noticed.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from samecluster.points.protocol import check_matrix
 
 __all__ = ["DaskPoints", "is_dask"]
 
-_MOST_ROWS = 1 << 18  # of a task: enough work for its overhead, enough tasks for all workers
-_TASKS_A_THREAD = 4
+_MAX_TASK_ROWS = 1 << 18  # enough work for the overhead of a task, enough tasks for all workers
+_TASKS_PER_THREAD = 4  # computed at once here: no thread is idle for long, and results stay few
 
 T = TypeVar("T")
 
 
 def is_dask(source: Any) -> bool:
-    """Whether something is a collection of Dask; Dask need not be installed to tell."""
+    """Whether this is a collection of Dask; works without Dask installed."""
     return hasattr(source, "__dask_graph__")
 
 
@@ -195,7 +195,7 @@ def _matrix(part: Any, names: tuple[Any, ...], dtype: Any, number: int) -> Array
 
 def _recut(array: Any, size: int) -> Any:
     """The array in chunks of a number of blocks each, about as large as they are."""
-    usual = min(int(np.median(array.chunks[0])), _MOST_ROWS)
+    usual = min(int(np.median(array.chunks[0])), _MAX_TASK_ROWS)
     return array.rechunk({0: max(1, usual // size) * size, 1: -1})
 
 
@@ -268,7 +268,7 @@ class _Scheduler:
         return self._elsewhere(tasks, work) if self._client else self._here(tasks, work)
 
     def _here(self, tasks: Iterator[_Task | None], work: Any) -> Iterator[_Result | None]:
-        while batch := list(itertools.islice(tasks, _TASKS_A_THREAD * self._threads)):
+        while batch := list(itertools.islice(tasks, _TASKS_PER_THREAD * self._threads)):
             asked = [self._delayed(task, work) for task in batch]
             yield from self._dask.compute(*asked, num_workers=self._threads)
 

@@ -14,7 +14,7 @@ from samecluster.points.files import FilePoints, open_points
 
 __all__ = ["DaskFilePoints", "connected", "open_dask"]
 
-_PATIENCE = "10s"
+_TIMEOUT = "10s"  # to connect: a wrong address should be reported before the user gives up
 
 
 class DaskFilePoints(DaskPoints):
@@ -57,7 +57,7 @@ def connected(address: str) -> Iterator[Any]:
     """The client of a scheduler, which Dask uses until the end of the block."""
     distributed = dask_distributed()
     try:
-        client = distributed.Client(address, timeout=_PATIENCE)
+        client = distributed.Client(address, timeout=_TIMEOUT)
     except (OSError, ValueError) as error:
         raise InvalidInputError(
             f"no Dask scheduler answers at {address} ({error}); start one with `dask scheduler` "

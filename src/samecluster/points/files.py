@@ -23,8 +23,8 @@ from samecluster.points.protocol import ArrayPoints, Points, check_matrix, recut
 
 __all__ = ["FilePoints", "as_points", "data_files", "is_parquet", "open_points"]
 
-_BATCH = 65_536
-_RANGE = 262_144
+_BATCH = 65_536  # rows of Parquet per read: a few MB, which also bounds pyarrow's own copies
+_RANGE = 262_144  # rows of a .npy file per reader: as many as a block of a sweep (large/sweep.py)
 
 
 def as_points(source: Any, columns: Sequence[str] | None = None) -> Points:

@@ -74,7 +74,7 @@ class ArrayPoints:
         return f"row {row}"
 
     def check_unchanged(self) -> None:
-        """Nobody else can tell whether an array was written to; its owner knows."""
+        """Does nothing: whether an array was written to cannot be seen."""
 
 
 def check_matrix(array: Array, name: str) -> Array:

@@ -17,7 +17,7 @@ from samecluster._typing import Array, FloatArray, IntArray
 __all__ = ["FORMAT", "ProofLog", "in_parts", "renumbered"]
 
 FORMAT = "samecluster-proof-1"
-_ROWS_A_LINE = 8192
+_ROWS_PER_LINE = 8192  # about 0.5 MB of JSON: a reader holds one line, however long the proof
 _OF_MANY = {"in": 2, "sdp": 3}  # kinds that show many items, and the field that has them
 
 
@@ -139,8 +139,8 @@ def in_parts(record: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     if at is None:
         yield record
         return
-    for start in range(0, len(record[at]), _ROWS_A_LINE):
-        part = record[at][start : start + _ROWS_A_LINE]
+    for start in range(0, len(record[at]), _ROWS_PER_LINE):
+        part = record[at][start : start + _ROWS_PER_LINE]
         yield (*record[:at], part, *record[at + 1 :])
 
 

@@ -18,7 +18,7 @@ from samecluster.errors import InvalidInputError
 __all__ = ["RowWriter", "read_rows"]
 
 _HEADER = b"samecluster"
-_ROWS_A_GROUP = 65_536
+_ROWS_PER_GROUP = 65_536  # rows held in memory while writing; reading takes one group at a time
 # The columns of the table that hold the fields of a record, in order.
 _FIELDS: dict[str, tuple[str, ...]] = {
     "cluster": ("item",),
@@ -61,7 +61,7 @@ class RowWriter:
             self._gather_single()
             self._group.append(_run(self._pa, self._schema, self._number, *fields))
         self._number += 1
-        if sum(map(len, self._group)) + len(self._single) >= _ROWS_A_GROUP:
+        if sum(map(len, self._group)) + len(self._single) >= _ROWS_PER_GROUP:
             self._write_group()
 
     def _gather_single(self) -> None:

@@ -1,4 +1,4 @@
-"""Drivers: they carry a run's questions to whoever answers, and the answers back."""
+"""Drivers: they carry a run's questions to an oracle, and the answers back."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def drive(
     """Answer a run's questions one by one until it is done, and return its result.
 
     A question that an answer of the same batch made superfluous is not put. ``after_batch`` is
-    called after each batch, for whoever shows progress.
+    called after each batch, to show progress.
     """
     while pending := run.pending:
         for question in pending:

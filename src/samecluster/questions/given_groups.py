@@ -1,4 +1,4 @@
-"""Groups that are known before anybody is asked, as statements about pairs."""
+"""Groups that are known before the first question, as statements about pairs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["groups_as_pairs"]
 
 Item = TypeVar("Item")
 
-_MOST_GROUPS = 1_000  # as every two of them make a pair
+_MAX_GROUPS = 1_000  # every two of them make a pair: 499,500 statements
 
 
 def groups_as_pairs(
@@ -33,8 +33,8 @@ def groups_as_pairs(
             pairs.append((item, first[group], Verdict.SAME))
         else:
             first[group] = item
-    if len(first) > _MOST_GROUPS:
+    if len(first) > _MAX_GROUPS:
         raise InvalidInputError(
-            f"{source} has {len(first):,} groups; at most {_MOST_GROUPS:,} can be taken as known"
+            f"{source} has {len(first):,} groups; at most {_MAX_GROUPS:,} can be taken as known"
         )
     return pairs + [(b, a, Verdict.DIFFERENT) for a, b in combinations(first.values(), 2)]

@@ -25,7 +25,7 @@ class Question:
     """Are ``item`` and ``comparator`` in the same cluster?
 
     Two questions about the same two items are equal: the order only says which of the two is
-    to be placed, for whoever shows them.
+    to be placed, for the display.
 
     >>> Question(7, 3) == Question(3, 7)
     True

@@ -1,7 +1,7 @@
 """Ask and tell: one plan, and the answers to it.
 
 A plan is a generator: it yields a batch of questions that do not depend on each other, receives
-their verdicts, and at last returns its result. A run stands between a plan and whoever answers.
+their verdicts, and at last returns its result. A run stands between a plan and its oracle.
 It answers from the ledger what is already known or implied, hands out the rest, and sees to it
 that no pair is put twice.
 """
@@ -119,7 +119,7 @@ class Run(Generic[T]):
         """Drop known questions from the front, so that `_open` is empty iff nothing is open.
 
         Questions further back may be implied too; they are dropped when they come to the front
-        or when somebody looks. Batches can be large, and this way an answer costs O(1).
+        or when `pending` is read. Batches can be large, and this way an answer costs O(1).
         """
         while self._open and self.ledger.known(question := next(iter(self._open))) is not None:
             del self._open[question]

@@ -1,4 +1,4 @@
-"""One interface over the plain and the compiled gauge programs."""
+"""One interface over the plain and the compiled linear programs and their checks."""
 
 from __future__ import annotations
 
@@ -6,13 +6,20 @@ import itertools
 import math
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from samecluster._typing import Array
-from samecluster.geometry.reach import linear_programs
+from samecluster.geometry.reach import checks
+from samecluster.geometry.reach.linear_programs import (
+    ACCEPTED,
+    MAX_PIVOTS,
+    ProgramSolutions,
+    ReachWeights,
+    solve,
+)
 
 if TYPE_CHECKING:
     from samecluster.geometry.reach.members import MemberColumns
@@ -20,30 +27,37 @@ if TYPE_CHECKING:
 __all__ = ["CHUNK", "Kernel", "compiled_decisions", "compiled_programs"]
 
 CHUNK = 8192
-_MOST_PIVOTS = 60  # of a program in a sweep
-_POINT = 1e-18  # squared radius of a cluster with one known member
+"""Points per batch at most: lifted in 16 columns they take 1 MB, which stays in the cache."""
+
+_FIRST_CHUNK, _FIRST_CHUNK_COMPILED = 512, 128  # NumPy pays per call, compiled code per program
+_PER_THREAD = 512  # programs, about 0.5 ms of work: fewer are not worth a thread
+_PER_CHECK = 1024  # records: their matrices (p, D, D) stay in the cache
+_CHECK_LANES = 32  # records side by side in the compiled check: 8 take longer, 128 as long
+_SINGLE_ROOM = 1e-5  # programs stop below the bound by about 100 roundings of single precision
+_MAX_SWEEP_PIVOTS = 60  # a point that needs more is tried again with all columns
+_POINT = 1e-18  # squared radius of a cluster with one known member, which has none
 
 
 def compiled_programs() -> Any:
     """The compiled programs, or None where the extra ``fast`` is not installed."""
     try:
-        from samecluster.geometry.reach.compiled import solve as programs_compiled
+        from samecluster.geometry.reach.compiled import solve as compiled_solve
     except ImportError:
         return None
-    return programs_compiled
+    return compiled_solve
 
 
 def compiled_decisions() -> Any:
-    """The compiled complete test (see `semidefinite.decide`), or None as above."""
+    """The compiled complete test (see `semidefinite.solver.decide`), or None as above."""
     try:
-        from samecluster.geometry.semidefinite import compiled as semidefinite_compiled
+        from samecluster.geometry.semidefinite import compiled as compiled_test
     except ImportError:
         return None
-    return semidefinite_compiled
+    return compiled_test
 
 
 class Kernel:
-    """One interface over the compiled and the plain programs.
+    """Solves and checks linear programs, compiled where that is possible.
 
     ``compiled`` are the compiled programs or None, or a function that finds out which once they are
     needed: loading numba takes as long as finding the first question.
@@ -53,7 +67,6 @@ class Kernel:
         self.threads = threads
         self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
         self._compiled = compiled
-        self.programs = self.pivots = 0
         self._scratch: dict[str, Array] = {}
 
     @cached_property
@@ -61,16 +74,21 @@ class Kernel:
         return self._compiled() if callable(self._compiled) else self._compiled
 
     @cached_property
-    def reaching(self) -> Any:
-        """The compiled programs for sweeps."""
-        from samecluster.geometry.reach.compiled import sweep as reaching_compiled
+    def _compiled_sweep(self) -> Any:
+        from samecluster.geometry.reach.compiled import sweep
 
-        return reaching_compiled
+        return sweep
+
+    @cached_property
+    def _compiled_checks(self) -> Any:
+        from samecluster.geometry.reach.compiled import checks
+
+        return checks
 
     @property
     def chunk(self) -> int:
-        # NumPy pays for every call, the compiled kernel for every program
-        return 512 if self.compiled is None else 128
+        """Points in the first batch of a pass; batches double while most points are accepted."""
+        return _FIRST_CHUNK if self.compiled is None else _FIRST_CHUNK_COMPILED
 
     def solve(
         self,
@@ -82,25 +100,35 @@ class Kernel:
         bound: float,
         stop: float | None = None,
         private: Array | None = None,
-    ) -> linear_programs.ProgramSolutions:
+    ) -> ProgramSolutions:
         """Decide single precision targets; see `linear_programs.solve`."""
-        stop = bound * (1 - 1e-5) if stop is None else stop
-        self.programs += len(targets)
+        stop = bound * (1 - _SINGLE_ROOM) if stop is None else stop
         if self.compiled is None:
-            out = linear_programs.solve(
-                targets, start, bases, inverses, columns, bound, stop, private=private
+            return solve(targets, start, bases, inverses, columns, bound, stop, private=private)
+        p, D = targets.shape
+        own = np.zeros((0, D), np.float32) if private is None else private
+        out = self._buffers(p, D)
+
+        def work(at: slice) -> None:
+            self.compiled.solve(
+                (0,) * D,
+                targets[at],
+                start[at],
+                bases,
+                inverses,
+                columns.ravel(),
+                bound,
+                np.float32(stop),
+                MAX_PIVOTS,
+                own[at],
+                out.status[at],
+                out.total[at],
+                out.basis[at],
+                out.inverse[at],
+                out.pi[at],
             )
-        else:
-            p, D = targets.shape
-            own = np.zeros((0, D), np.float32) if private is None else private
-            out = self._buffers(p, D)
-            call = partial(self._compiled_solve, out, bases, inverses, bound, stop)
 
-            def work(at: slice) -> int:
-                return call(targets[at], start[at], columns, own[at], at)
-
-            out.pivots = sum(self._spread_out(work, p))
-        self.pivots += out.pivots
+        self._spread_out(work, p)
         return out
 
     def reach(
@@ -111,7 +139,7 @@ class Kernel:
         columns: Array,
         numbers: Array,
         bound: float,
-        out: linear_programs.ReachWeights,
+        out: ReachWeights,
         at: slice,
     ) -> None:
         """Decide part ``at`` of single precision targets, as far as these columns go.
@@ -119,22 +147,20 @@ class Kernel:
         Each program begins in the basis that suits it best. ``numbers`` are what to call columns
         in the bases that come out.
         """
-        targets, stop, D = targets[at], bound * (1 - 1e-5), targets.shape[1]
-        self.programs += len(targets)
+        targets, stop, D = targets[at], bound * (1 - _SINGLE_ROOM), targets.shape[1]
         if self.compiled is None:
             along = targets @ inverses.reshape(-1, D).T
             start = np.abs(along).reshape(len(targets), -1, D).sum(axis=2).argmin(axis=1)
-            solved = linear_programs.solve(targets, start, bases, inverses, columns, bound, stop)
-            out.reached[at] = solved.status == linear_programs.ACCEPTED
+            solved = solve(targets, start, bases, inverses, columns, bound, stop)
+            out.reached[at] = solved.status == ACCEPTED
             out.basis[at] = numbers[solved.basis]
             out.weights[at] = np.einsum("pir,pr->pi", solved.inverse, targets)
             if len(out.inverse):
                 out.inverse[at] = solved.inverse
-            self.pivots += solved.pivots
             return
         shape, start = (0,) * D, np.empty(len(targets), np.int64)
-        self.reaching.best_start(shape, targets, inverses.reshape(-1, D * D), start)
-        self.pivots += self.reaching.reach(
+        self._compiled_sweep.best_start(shape, targets, inverses.reshape(-1, D * D), start)
+        self._compiled_sweep.reach(
             shape,
             targets,
             start,
@@ -143,16 +169,16 @@ class Kernel:
             columns.ravel(),
             numbers,
             np.float32(stop),
-            _MOST_PIVOTS,
+            _MAX_SWEEP_PIVOTS,
             out.reached[at],
             out.basis[at],
             out.weights[at],
             out.inverse[at],
         )
 
-    def nothing_reached(self, p: int, D: int, with_inverse: bool) -> linear_programs.ReachWeights:
+    def nothing_reached(self, p: int, D: int, with_inverse: bool) -> ReachWeights:
         """For `reach` to write to; good until the next one is asked for."""
-        return linear_programs.ReachWeights(
+        return ReachWeights(
             np.zeros(p, bool),
             self.scratch("basis", (p, D), np.int32),
             self.scratch("weights", (p, D), np.float32),
@@ -162,20 +188,20 @@ class Kernel:
     def shown(
         self,
         targets: Array,
-        found: linear_programs.ReachWeights,
+        found: ReachWeights,
         columns: Array,
-        charges: linear_programs.Charges,
+        charges: checks.Charges,
         limit: float,
     ) -> Array:
-        """Which targets that were reached certainly are; see `linear_programs.shown`."""
+        """Which targets that were reached certainly are; see `checks.shown`."""
         if self.compiled is None:
             which = np.flatnonzero(found.reached)
             for part in np.array_split(which, len(which) // CHUNK + 1):
-                found.reached[part] = linear_programs.shown(
+                found.reached[part] = checks.shown(
                     targets[part], found.basis[part], found.weights[part], columns, charges, limit
                 )
         else:
-            self.reaching.shown(
+            self._compiled_checks.shown(
                 (0,) * targets.shape[1],
                 targets,
                 found.basis,
@@ -189,51 +215,18 @@ class Kernel:
             )
         return found.reached
 
-    def _compiled_solve(
-        self,
-        out: linear_programs.ProgramSolutions,
-        bases: Array,
-        inverses: Array,
-        bound: float,
-        stop: float,
-        targets: Array,
-        start: Array,
-        columns: Array,
-        private: Array,
-        at: slice,
-    ) -> int:
-        """Decide targets, and write what becomes of them to ``at`` of ``out``."""
-        pivots = self.compiled.solve(
-            (0,) * targets.shape[1],
-            targets,
-            start,
-            bases,
-            inverses,
-            columns.ravel(),
-            bound,
-            np.float32(stop),
-            200,
-            private,
-            out.status[at],
-            out.total[at],
-            out.basis[at],
-            out.inverse[at],
-            out.pi[at],
-        )
-        return int(pivots)
-
     def _spread_out(self, work: Callable[[slice], Any], count: int) -> list[Any]:
         """Run slices of a batch in threads (the compiled code holds no lock)."""
-        parts = min(self.threads, max(1, count // 512))
+        parts = min(self.threads, max(1, count // _PER_THREAD))
         edges = np.linspace(0, count, parts + 1).astype(int)
         slices = [slice(a, b) for a, b in itertools.pairwise(edges)]
         if parts == 1 or self.pool is None:
             return [work(at) for at in slices]
         return list(self.pool.map(work, slices))
 
-    def _buffers(self, p: int, D: int) -> linear_programs.ProgramSolutions:
+    def _buffers(self, p: int, D: int) -> ProgramSolutions:
         """For `solve` to write to; good until the next one is asked for."""
-        out = linear_programs.ProgramSolutions(
+        out = ProgramSolutions(
             self.scratch("solved status", (p,), np.int8),
             self.scratch("solved total", (p,), np.float32),
             self.scratch("solved basis", (p, D), np.int32),
@@ -292,7 +285,7 @@ class Kernel:
     def confirmed(
         self,
         targets: Array,
-        solved: linear_programs.ProgramSolutions | linear_programs.ReachWeights,
+        solved: ProgramSolutions | ReachWeights,
         which: Array,
         columns: Array,
         noise: Array,
@@ -304,7 +297,7 @@ class Kernel:
             return np.concatenate(
                 [np.zeros(0, bool)]
                 + [
-                    linear_programs.confirmed(
+                    checks.confirmed(
                         targets[w],
                         solved.basis[w],
                         solved.inverse[w],
@@ -313,16 +306,16 @@ class Kernel:
                         limit,
                         None if private is None else private[w],
                     )
-                    for w in np.array_split(which, len(which) // 1024 + 1)
+                    for w in np.array_split(which, len(which) // _PER_CHECK + 1)
                 ]
             )
         good = np.zeros(len(targets), np.bool_)
         own = np.zeros((0, targets.shape[1])) if private is None else private
 
         def work(at: slice) -> None:
-            self.compiled.confirmed(
+            self._compiled_checks.confirmed(
                 (0,) * targets.shape[1],
-                32,
+                _CHECK_LANES,
                 targets,
                 solved.basis,
                 solved.inverse,

@@ -1,27 +1,30 @@
-"""Gauge programs in lock step, the float check with a bound, and the exact check behind it.
+"""The linear programs behind the gauge, many at a time. Not trusted: see `checks`.
 
-A program: minimise |w|_1 with  sum_i w_i a_i = y  over columns a_i (lifted members and the
+One linear program: minimise |w|_1 with  sum_i w_i a_i = y  over columns a_i (lifted members and the
 tau-columns), y lifted. A basis B of D = d+1 columns gives w = B^-1 y; its dual is pi = s B^-1 with
 s = sign(w); column j improves it iff |pi . a_j| > 1; and pi / max_j |pi . a_j| is a feasible dual,
 so the gauge is at least |w|_1 / max_j |pi . a_j|.
-
-Nothing here is trusted except `confirmed` and `shown` (rigorous bounds) and `exactly`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 
 from samecluster._typing import Array
+from samecluster.geometry.reach.checks import chosen_columns
 
-BLOCK = 64
-GOOD_PRICE = 1.1
 REJECTED, ACCEPTED, UNSURE = 0, 1, 2
-_LANES = 2048
-_FAR = 1e30
+MAX_PIVOTS = 200  # ends what rounding sends in circles; up to 16 columns 57 was the most needed
+BLOCK = 64  # columns looked through at a time (decision 14: other sizes were no faster)
+GOOD_PRICE = 1.1  # a column that is better enters before the others are looked at (likewise)
+_LANES = 2048  # not tuned: 256 and 16384 take the golden runs as long
+_FAR = 1e30  # "never": larger than any ratio, and its product with 0 is 0 in single precision
+# A value within this share of the bound is UNSURE; a price above 1 by less than the second number
+# does not improve. Rounding, 6e-8 and 1e-16, grows with the condition of a basis: 1e3 and 1e7 are
+# covered. Where that is not enough, the checks refuse what is wrong.
+_SINGLE, _DOUBLE = (1e-4, 1e-5), (1e-9, 1e-10)
 
 
 @dataclass
@@ -37,7 +40,6 @@ class ProgramSolutions:
     basis: Array
     inverse: Array
     pi: Array
-    pivots: int = 0
 
     @classmethod
     def empty(cls, p: int, D: int, dtype: type) -> ProgramSolutions:
@@ -54,8 +56,8 @@ class ProgramSolutions:
 class ReachWeights:
     """Which targets are reached, by weights (p, D) on bases (p, D) of columns.
 
-    ``inverse`` (p, D, D) has no rows where nobody asked for it; where a target is not reached its
-    row means nothing, here and in the others.
+    ``inverse`` (p, D, D) has no rows unless it was asked for. Rows of targets that are not reached
+    mean nothing.
     """
 
     reached: Array
@@ -72,7 +74,7 @@ def solve(
     columns: Array,
     bound: float,
     stop: float,
-    max_pivots: int = 200,
+    max_pivots: int = MAX_PIVOTS,
     private: Array | None = None,
 ) -> ProgramSolutions:
     """Decide each lifted target (p, D), beginning at basis ``bases[start[i]]``.
@@ -85,8 +87,7 @@ def solve(
     """
     p, D = targets.shape
     out = ProgramSolutions.empty(p, D, columns.dtype.type)
-    batch = _LockStep(out, targets, start, bases, inverses, columns, bound, stop, private)
-    out.pivots = batch.run(max_pivots)
+    _LockStep(out, targets, start, bases, inverses, columns, bound, stop, private).run(max_pivots)
     return out
 
 
@@ -109,12 +110,11 @@ class _LockStep:
         stop: float,
         private: Array | None,
     ) -> None:
-        single = columns.dtype == np.float32
         self.out, self.targets, self.start = out, targets, start
         self.bases, self.inverses = bases, inverses
         self.columns, self.bound, self.stop = columns, bound, stop
         self.private = private
-        self.band, self.tiny = (1e-4, 1e-5) if single else (1e-9, 1e-10)
+        self.band, self.tiny = _SINGLE if columns.dtype == np.float32 else _DOUBLE
         p, D = min(len(targets), _LANES), targets.shape[1]
         self.fed = 0
         self.lane, self.open = np.full(p, -1), np.zeros(p, bool)
@@ -150,9 +150,9 @@ class _LockStep:
             self.s[:, slots] = np.where(w[at].T >= 0, 1, -1)
             self.best[slots], self.seen[slots], self.count[slots] = 0.0, 0, 0
 
-    def run(self, max_pivots: int) -> int:
-        """Work until every program is decided; returns the pivots made."""
-        pivots, turn = 0, 0
+    def run(self, max_pivots: int) -> None:
+        """Work until every program is decided."""
+        turn = 0
         blocks = -(-len(self.columns) // BLOCK)
         self._feed()
         while self.open.any():
@@ -166,7 +166,7 @@ class _LockStep:
             self._retire(self.open & (self.count >= max_pivots), UNSURE, total, None)
             go = self.open & ((self.best > GOOD_PRICE) | (self.seen >= blocks))
             if go.any():
-                pivots += self._pivot(pi, go)
+                self._pivot(pi, go)
                 self.count[go] += 1
                 total = np.abs(self.w).sum(axis=0)
                 self._retire(self.open & (total <= self.stop), ACCEPTED, total, None)
@@ -174,7 +174,6 @@ class _LockStep:
                 self._feed()
                 if 4 * np.count_nonzero(self.open) <= 3 * len(self.lane):
                     self._drop()
-        return pivots
 
     def _price(self, pi: Array, turn: int) -> None:
         """Running best |pi . a_j| and its column, over one block of columns."""
@@ -227,7 +226,7 @@ class _LockStep:
             return np.asarray(self.columns[self.where])
         return chosen_columns(self.where[:, None], self.columns, self.private[self.lane])[:, 0]
 
-    def _pivot(self, pi: Array, go: Array) -> int:
+    def _pivot(self, pi: Array, go: Array) -> None:
         """Exchange one column in each lane of ``go``; the others keep their state."""
         a = np.ascontiguousarray(self._entering().T)
         price = (a * pi).sum(axis=0)
@@ -248,7 +247,6 @@ class _LockStep:
         self.basis[leave[at], at] = self.where[at]
         self.best[go] = 0.0
         self.seen[go] = 0
-        return len(at)
 
 
 def _leaving(w: Array, s: Array, alpha: Array, slope: Array, tiny: float) -> tuple[Array, Array]:
@@ -270,129 +268,3 @@ def _leaving(w: Array, s: Array, alpha: Array, slope: Array, tiny: float) -> tup
     leave = (ratio == step).argmax(axis=0)
     s[falling & (ratio < step) & (step < _FAR)] *= -1
     return leave, step
-
-
-def chosen_columns(basis: Array, columns: Array, private: Array | None) -> Array:
-    """The columns (p, m, D) that bases (p, m) name."""
-    if private is None:
-        return np.asarray(columns[basis])
-    own = basis == len(columns)
-    return np.where(own[:, :, None], private[:, None, :], columns[np.where(own, 0, basis)])
-
-
-def confirmed(
-    targets: Array,
-    basis: Array,
-    inverse: Array,
-    columns: Array,
-    noise: Array,
-    limit: float,
-    private: Array | None = None,
-) -> Array:
-    """Which records are proven: a rigorous upper bound of |w|_1 is at most ``limit``.
-
-    For any R with a = |RA - I|_1 < 1/2 and any w: |A^-1 b|_1 <= |w|_1 + | |R| rho |_1 / (1-a),
-    rho >= |b - Aw|. All in whitened coordinates; ``noise`` (D,) bounds the error that whitening
-    made in any coordinate of any column or target, g the rounding of sums of D+1 products.
-    R may be a single precision inverse: it only has to be near enough to show independence.
-    """
-    D = targets.shape[1]
-    u = 2.0**-53
-    g = (D + 4) * u / (1 - (D + 4) * u)
-    A = chosen_columns(basis, columns, private)  # (p, column, row)
-    R = inverse.astype(np.float64)
-    sums = np.abs(R).sum(axis=1)  # (p, row)
-    error = np.abs(R @ A.transpose(0, 2, 1) - np.eye(D)).sum(axis=1)
-    a = (error + g * (np.einsum("pr,pjr->pj", sums, np.abs(A)) + 1)).max(axis=1)
-    a = (a + sums @ noise) * (1 + 4 * g)
-    w = np.einsum("pir,pr->pi", R, targets)
-    w += np.einsum("pir,pr->pi", R, targets - np.einsum("pi,pir->pr", w, A))
-    rest = np.abs(np.einsum("pi,pir->pr", w, A) - targets)
-    size = np.abs(w).sum(axis=1)
-    rho = rest + g * (np.einsum("pi,pir->pr", np.abs(w), np.abs(A)) + np.abs(targets))
-    rho += noise * (size[:, None] + 1) + 1e-290
-    with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-        top = (1 + g) * size + (1 + 4 * g) ** 2 * (sums * rho).sum(axis=1) / (1 - a)
-        return np.asarray((a < 0.5) & (top * (1 + 4 * u) <= limit))
-
-
-@dataclass(frozen=True, eq=False)
-class Charges:
-    """What it takes to reach a remainder r with columns (m, D): at most sum_j costs_j |r_j|.
-
-    ``largest`` are the largest entries of the columns, ``noise`` is that of `confirmed`.
-    """
-
-    costs: Array
-    largest: Array
-    noise: Array
-
-    @classmethod
-    def of(cls, columns: Array, basis: Array, noise: Array) -> Charges:
-        """Charged to one basis; infinite if its inverse is not known well enough.
-
-        The weights of r are (RA)^-1 R r; with a = |RA - I|_1 < 1/2, at most | |R||r| |_1 / (1-a).
-        """
-        A = columns[basis].T
-        D = len(A)
-        g = (D + 4) * 2.0**-52
-        R = np.linalg.inv(A)
-        sums = np.abs(R).sum(axis=0)
-        error = np.abs(R @ A - np.eye(D)) + g * (np.abs(R) @ np.abs(A) + np.eye(D))
-        a = (error.sum(axis=0).max() + sums @ noise) * (1 + 4 * g)
-        costs = sums * (1 + 4 * g) / (1 - a) if a < 0.5 else np.full(D, np.inf)
-        return cls(costs, np.abs(columns).max(axis=0), noise)
-
-
-def shown(
-    targets: Array, basis: Array, weights: Array, columns: Array, charges: Charges, limit: float
-) -> Array:
-    """Which targets are certainly in reach: weights on some columns, and what they leave over.
-
-    Any weights do, rounded as they are: y = Aw + r, and r is charged. It takes D^2 steps and no
-    inverse, but shows no basis: for records of a proof there is `confirmed`.
-    """
-    D = targets.shape[1]
-    u = 2.0**-53
-    g = (D + 4) * u / (1 - (D + 4) * u)
-    w = weights.astype(np.float64)
-    size = np.abs(w).sum(axis=1)
-    rho = np.abs(targets - np.einsum("pi,pir->pr", w, columns[basis]))
-    rho += g * (size[:, None] * charges.largest + np.abs(targets))
-    rho += charges.noise * (size[:, None] + 1) + 1e-290
-    top = (1 + g) * size + (rho * charges.costs).sum(axis=1)
-    return np.asarray(top * (1 + 4 * g) <= limit)
-
-
-def limit_for(margin: float) -> float:
-    """A float whose square is certainly at most 1 + margin."""
-    limit = np.sqrt(1.0 + margin)
-    while Fraction(float(limit)) ** 2 * (1 + Fraction(1, 10**15)) > 1 + Fraction(float(margin)):
-        limit = np.nextafter(limit, 0.0)
-    return float(limit)
-
-
-def exactly(y: Array, support: Array, taus: list[tuple[int, float]], margin: float) -> bool:
-    """Rational check of one record: members ``support`` (m, d), tau-columns (axis, tau)."""
-    d = len(y)
-    rows = [
-        [Fraction(float(x[r])) for x in support]
-        + [Fraction(float(t)) if j == r else Fraction(0) for j, t in taus]
-        + [Fraction(float(y[r]))]
-        for r in range(d)
-    ]
-    rows.append([Fraction(1)] * len(support) + [Fraction(0)] * len(taus) + [Fraction(1)])
-    n = d + 1
-    if len(support) + len(taus) != n:
-        return False
-    for c in range(n):
-        at = next((r for r in range(c, n) if rows[r][c]), None)
-        if at is None:
-            return False
-        rows[c], rows[at] = rows[at], rows[c]
-        for r in range(n):
-            if r != c and rows[r][c]:
-                f = rows[r][c] / rows[c][c]
-                rows[r] = [p - f * q for p, q in zip(rows[r], rows[c], strict=True)]
-    total = sum((abs(rows[r][n] / rows[r][r]) for r in range(n)), Fraction(0))
-    return total * total <= 1 + Fraction(float(margin))

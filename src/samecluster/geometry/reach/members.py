@@ -8,21 +8,31 @@ linear program a *witness* that y is out of reach. See docs/theory.md.
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
 from samecluster._typing import Array
-from samecluster.geometry.reach import linear_programs
+from samecluster.geometry.reach.checks import whitening_noise
 from samecluster.geometry.reach.kernel import Kernel
+from samecluster.geometry.reach.linear_programs import ProgramSolutions
 
 __all__ = ["MemberColumns", "spread_basis", "unit_directions"]
 
+# Directions along which the farthest members become columns, by the number of columns of the data:
+# more take longer per point, fewer leave points out of reach. Half and twice as many give the same
+# questions on the golden runs up to 4 columns; at 8, 256 and 1024 give 3 % more than 512.
 _N_DIRECTIONS = {1: 16, 2: 64, 3: 96, 4: 128, 5: 192, 6: 256, 7: 384}
 _MOST_DIRECTIONS = 512
-_N_STARTS = 128
-_SLABS = 64
-_DEEP_STOP = 0.5
-_ROWS = 512
-_U = 2.0**-53
+# Not tuned: for these, a quarter and four times as much give the same questions on the golden runs,
+# in the same time up to a tenth.
+_N_STARTS = 128  # directions that have a basis to start from
+_N_SLABS = 64  # directions along which `slabs` bounds the gauge
+_ROWS = 512  # points per product in `extremes`: 1 MB for 512 directions
+_DEEP_STOP = 0.5  # how far deep starts are solved, from 0 (gauge 1) to 1 (the bound); 0.1 to 0.9
+_FAR_OUT = 8.0  # an asked point this many times as far as usual changes the coordinates; 3 to 30
+_LEAST_WIDTH = np.float32(1e-30)  # of a slab: dividing by it may overflow, which is no harm
+_FIRST_BUMP = 1e-15  # on the diagonal of a correlation matrix: about its rounding
 
 
 class MemberColumns:
@@ -48,7 +58,7 @@ class MemberColumns:
         self.whiten()
 
     def _look_along(self, factor: int) -> None:
-        """The directions along which extreme members become columns, so many times the usual."""
+        """Directions along which extreme members become columns, ``factor`` times the usual."""
         d = self.D - 1
         count = factor * _N_DIRECTIONS.get(d, _MOST_DIRECTIONS)
         self.dirs = np.ascontiguousarray(unit_directions(count, d).T)
@@ -67,15 +77,31 @@ class MemberColumns:
         """A point known by answers joins; the coordinates follow if it sticks out of them."""
         self.asked.append(point)
         self.append(np.array([point]))
-        far = np.abs(self.lift(self.X[[point]])[0, :-1]).max() > 8.0
+        far = np.abs(self.lift(self.X[[point]])[0, :-1]).max() > _FAR_OUT
         if far or len(self.asked) <= self.D:
             self.whiten()
 
-    def whiten(self) -> None:
-        """New coordinates z = (x - centre) T + 0 in which the columns are round.
+    def absorb(self, other: MemberColumns) -> None:
+        """Take in the members of another cluster, which turned out to be this one."""
+        self.asked += other.asked
+        self.append(np.setdiff1d(other.members, self.members))
+        self.whiten()
 
-        T is triangular with a nonzero diagonal, so it is a bijection whatever its rounding; the
-        resolution keeps it finite while few members are known. Witnesses are dropped.
+    def rebase(self, X: Array) -> None:
+        """The data has grown: X (n, d) begins with the rows that were there before."""
+        self.X = X
+
+    def for_worker(self) -> MemberColumns:
+        """A copy that decides points elsewhere: with the columns, without the data behind them."""
+        light = copy.copy(self)
+        light.X, light.buffer = self.X[:0], self.buffer[:0]
+        return light
+
+    def whiten(self) -> None:
+        """Choose T so that the columns have covariance 1/(d + 2) in z = (x - centre) T.
+
+        A ball filled uniformly then has radius 1, whatever d. T is triangular. The resolution keeps
+        it finite while few members are known. Witnesses are dropped.
         """
         d = self.D - 1
         offsets = self.X[self.members] - self.centre
@@ -87,7 +113,7 @@ class MemberColumns:
         self.T = np.tril(np.linalg.inv(lower)).T / scale[:, None] / np.sqrt(d + 2)
         self.mean = mean @ self.T
         self.mean32 = self.mean.astype(np.float32)
-        self.noise = np.append(2 * (d + 3) * _U * (self.box @ np.abs(self.T)), 0.0)
+        self.noise = whitening_noise(self.box, self.T)
         self.rejected = self.rejected[:0]
         self.pi, self.value = self.pi[:0], self.value[:0]
         self.columns = np.zeros((0, self.D))
@@ -119,7 +145,7 @@ class MemberColumns:
         return out
 
     def append(self, points: Array) -> None:
-        """More columns. Whether they break witnesses is looked at when it is asked for."""
+        """Add columns. Which witnesses they break is found out by the next call of `broken`."""
         self.ids = np.concatenate([self.ids, points.astype(np.int32)])
         self.added += len(points)
         before = len(self.columns)
@@ -131,7 +157,7 @@ class MemberColumns:
         they are forgotten. One product tells."""
         if self.fresh and len(self.rejected):
             new = np.ascontiguousarray(np.concatenate(self.fresh).T)
-            # Witnesses of thin clusters may overflow single precision; not a number breaks them.
+            # Witnesses of thin clusters may overflow single precision: NaN counts as broken.
             with np.errstate(over="ignore", invalid="ignore"):
                 for begin in range(0, len(self.pi), _ROWS):
                     part = slice(begin, begin + _ROWS)
@@ -192,11 +218,11 @@ class MemberColumns:
 
     def slabs(self) -> Array:
         """Rows (s, D) with |row . column| <= 1 for every column: slabs along some directions."""
-        high, low = self.high[:_SLABS], self.low[:_SLABS]
-        middle, half = (high + low) / 2, np.maximum((high - low) / 2, np.float32(1e-30))
+        high, low = self.high[:_N_SLABS], self.low[:_N_SLABS]
+        middle, half = (high + low) / 2, np.maximum((high - low) / 2, _LEAST_WIDTH)
         # A slab may be as thin as rounding noise: infinite is a fine distance from it.
         with np.errstate(over="ignore", invalid="ignore"):
-            return np.asarray((np.vstack([self.dirs[:, :_SLABS], -middle]) / half).T)
+            return np.asarray((np.vstack([self.dirs[:, :_N_SLABS], -middle]) / half).T)
 
     def score(self, lifted32: Array) -> Array:
         """A lower bound of the gauge: how far each target sticks out of a slab. Above the bound it
@@ -251,7 +277,7 @@ class MemberColumns:
         )
         self.starts, self.inverses = solved.basis.copy(), solved.inverse.copy()
 
-    def learn_starts(self, start: Array, solved: linear_programs.ProgramSolutions) -> None:
+    def learn_starts(self, start: Array, solved: ProgramSolutions) -> None:
         """A direction's start becomes the basis of the last program near it, also of a rejected
         one: its basis is nearly optimal there."""
         last = np.full(len(self.starts), -1)
@@ -269,7 +295,7 @@ def unit_directions(count: int, d: int) -> Array:
 
 def _cholesky(matrix: Array) -> Array:
     """Cholesky with a floor under the diagonal: a correlation that is singular in floats."""
-    bump = 1e-15
+    bump = _FIRST_BUMP
     while True:
         try:
             return np.linalg.cholesky(matrix + bump * np.eye(len(matrix)))

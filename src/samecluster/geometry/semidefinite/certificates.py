@@ -1,7 +1,7 @@
 """Certificates of the complete test, exact in every bit, and what else one of them decides.
 
 A certificate is weights λ, μ ≥ 0, μ ≠ 0, on positives and negatives of a cluster (lifted rows, see
-`semidefinite`) with Σλppᵀ − Σμnnᵀ ⪰ 0 and Σλ ≤ (1+γ)Σμ: then they cannot all be so in a cluster of
+`solver`) with Σλppᵀ − Σμnnᵀ ⪰ 0 and Σλ ≤ (1+γ)Σμ: then they cannot all be so in a cluster of
 margin γ (theory, section 5). What goes into a proof is what `holds_exactly` says of weights and
 coordinates as they are stored; everything else here only proposes.
 """
@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from samecluster._typing import Array, BoolArray, FloatArray
+from samecluster.geometry.exact import as_integers, is_psd
 from samecluster.geometry.semidefinite.solver import round_coordinates
 
 __all__ = [
@@ -28,11 +29,12 @@ __all__ = [
 ]
 
 _PRUNED = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 0.0)  # shares of the largest weight that may be dropped
-_SHORT = 24
+_KEPT_SLACK = 0.5  # the shortest weights that keep this share of the largest slack are taken
+_SHORT = 24  # bits of a weight: 8 characters in a log, and products of few words in integers
 # Shares of the slack that go into the matrix, and bits of the weights: the cheapest that holds.
 _ROUNDINGS = ((0.1, _SHORT), (0.5, _SHORT), (0.5, 36), (0.5, 53))
-_SINGULAR = 1e-10
-_SAFETY = 1e-9
+_SINGULAR = 1e-10  # share of the largest eigenvalue below which one may be 0: no region is claimed
+_SAFETY = 1e-9  # distance from the edge of a region, as rounding in its matrix: rows in it are left
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,7 +64,7 @@ def exact_certificate(
     best = max(slack for _, _, slack in found)
     if not 0.0 < best < math.inf:
         return None
-    lam, mu, slack = next(triple for triple in found if triple[2] >= 0.5 * best)
+    lam, mu, slack = next(triple for triple in found if triple[2] >= _KEPT_SLACK * best)
     for share, bits in _ROUNDINGS:
         scaled = lam * (1.0 + share * slack)
         certificate = Certificate(_rounded(scaled, bits, np.ceil), _rounded(mu, bits, np.floor))
@@ -111,7 +113,7 @@ def holds_exactly(
         return False
     signs = np.repeat([1, -1], [len(certificate.lam), len(certificate.mu)])
     rows, signed = _in_integers(np.vstack([positives, negatives]), weights, signs)
-    return _is_psd(((rows * signed[:, None]).T @ rows).tolist())
+    return is_psd(((rows * signed[:, None]).T @ rows).tolist())
 
 
 def holds_for_each(
@@ -140,40 +142,15 @@ def holds_for_each(
     weight = signed[place]
     signed[place] = 0
     rest = (every[:count] * signed[:count, None]).T @ every[:count]
-    shown = [_is_psd((rest + weight * np.outer(row, row)).tolist()) for row in every[count:]]
+    shown = [is_psd((rest + weight * np.outer(row, row)).tolist()) for row in every[count:]]
     return np.array(shown, dtype=np.bool_)
 
 
 def _in_integers(rows: FloatArray, weights: FloatArray, signs: Array) -> tuple[Array, Array]:
     """Rows and signed weights as Python's integers, each column times a power of two of its own:
     that changes no sign of any minor."""
-    integers = np.column_stack([_integers(column) for column in rows.T])
-    return integers, _integers(weights) * signs.astype(object)
-
-
-def _integers(values: FloatArray) -> Array:
-    """The values times one power of two that makes all of them integers, as Python's own."""
-    mantissa, exponent = np.frexp(values)
-    whole = np.ldexp(mantissa, 53).astype(np.int64).astype(object)
-    shift = np.where(mantissa == 0, 0, exponent - exponent[mantissa != 0].min(initial=1 << 20))
-    return np.asarray(whole << shift.astype(object))
-
-
-def _is_psd(matrix: list[list[int]]) -> bool:
-    """Elimination without fractions (Bareiss): pivots are minors, and all divisions are exact."""
-    size, before = len(matrix), 1
-    for k, row in enumerate(matrix):
-        pivot = row[k]
-        if pivot < 0 or (pivot == 0 and any(row[k:])):
-            return False
-        if pivot == 0:
-            continue
-        for i in range(k + 1, size):
-            factor, lower = row[i], matrix[i]
-            for j in range(i, size):
-                lower[j] = (lower[j] * pivot - factor * row[j]) // before
-        before = pivot
-    return True
+    integers = np.column_stack([as_integers(column) for column in rows.T])
+    return integers, as_integers(weights) * signs.astype(object)
 
 
 def widened(certificate: Certificate, margin: float, *, inside: bool, at: int) -> Certificate:

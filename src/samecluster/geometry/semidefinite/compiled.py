@@ -1,5 +1,5 @@
 # mypy: ignore-errors
-"""The interior point method of `semidefinite`, compiled: the same steps, entry by entry.
+"""The interior point method of `solver`, compiled: the same steps, entry by entry.
 
 Most of the plain version's time goes into calling NumPy for small matrices; this one takes about
 a third of it. Types are found by numba, not by mypy.
@@ -10,7 +10,17 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from samecluster.geometry.semidefinite.solver import MAX_STEPS, NO_STEP, TO_BOUNDARY
+from samecluster.geometry.semidefinite.solver import (
+    FAR_ABOVE,
+    FEASIBLE_GAP,
+    INFEASIBLE_GAP,
+    LEAST_CENTRE,
+    MAX_STEPS,
+    NO_STEP,
+    RIDGE,
+    TO_BOUNDARY,
+    UNDECIDABLE_GAP,
+)
 
 __all__ = ["run"]
 
@@ -60,7 +70,7 @@ def _normal_matrix(G, ratio, Z, inverse):
                     column += 1
             row += 1
     for k in range(len(H)):
-        H[k, k] *= 1.0 + 1e-13
+        H[k, k] *= 1.0 + RIDGE
     return H
 
 
@@ -101,7 +111,7 @@ def _step(G, x, s, z, D):
     _, ds, dz, a, b = _direction(G, H, s, z, goal, np.zeros(len(z)), roots, moves)
     gap = np.dot(s, z) + np.sum(Q * Z)
     left = np.dot(s + a * ds, z + b * dz) + np.sum((Q + a * moves[0]) * (Z + b * moves[1]))
-    centre = max((left / gap) ** 3, 1e-6) * gap / (len(z) + D)
+    centre = max((left / gap) ** 3, LEAST_CENTRE) * gap / (len(z) + D)
     complement = (centre - ds * dz) / s
     curve = np.dot(np.dot(moves[1], moves[0]), inverse)
     goal -= np.dot(complement, G)
@@ -114,17 +124,18 @@ def _step(G, x, s, z, D):
 
 @njit(cache=True)
 def run(G, h, x, z, D, limit, clear, polish):
-    """Move x and z in place until the side of the limit is clear; as `semidefinite` does it."""
+    """Move x and z in place until the side of the limit is clear; as `solver` does it."""
     m = int(h.sum())
     for _ in range(MAX_STEPS):
         s = h - np.dot(G, x)
         rho, bound = x[-1], z[:m].sum()
         over, under = rho - limit * (1 + clear), limit * (1 - clear) - bound
-        if over > 0 and (polish <= 0 or rho > 20 * limit or bound - rho < 0.05 * over):
+        done = rho > FAR_ABOVE * limit or bound - rho < FEASIBLE_GAP * over
+        if over > 0 and (polish <= 0 or done):
             break
-        if under > 0 and (polish <= 0 or bound - rho < 0.1 * under):
+        if under > 0 and (polish <= 0 or bound - rho < INFEASIBLE_GAP * under):
             break
-        if bound - rho < 0.1 * clear * limit:
+        if bound - rho < UNDECIDABLE_GAP * clear * limit:
             break
         if over > 0 or under > 0:
             polish -= 1

@@ -26,12 +26,18 @@ from samecluster._typing import Array, FloatArray
 __all__ = ["Decision", "Feasibility", "decide", "round_coordinates"]
 
 _UNIT = 2.0**-53
-_CLEAR = 1e-7  # how far from the limit, as a share of it, an answer is told from rounding
-_TOO_NOISY = 1e-3  # coordinates in which the positives are round but that are mostly rounding
+_CLEAR = 1e-7  # how far from the limit, as a share of it, an optimum is distinct from rounding
+_TOO_NOISY = 1e-3  # rounding in the round coordinates, as a share of 1, from which on it is UNCLEAR
 _LARGEST = 1e150  # a larger factor would have an infinite Q
-MAX_STEPS = 50
-NO_STEP = 1e-8
+MAX_STEPS = 50  # 4 are usual and 7 the most seen; the others are for optima at the limit
+NO_STEP = 1e-8  # a step that goes a smaller share of its way leads nowhere
 TO_BOUNDARY = 0.95  # share of the way to the edge of the cone that a step may go
+LEAST_CENTRE = 1e-6  # of the gap: the corrector never aims at the edge itself
+RIDGE = 1e-13  # on the diagonal of the normal equations, which may be singular in floats
+# Where polishing ends: the optimum is known up to these shares of its distance from the limit, or
+# is this many times the limit, so that hardly a point changes sides any more.
+FEASIBLE_GAP, INFEASIBLE_GAP, FAR_ABOVE = 0.05, 0.1, 20
+UNDECIDABLE_GAP = 0.1  # of the distance that is clear: what is within it has no clear side
 
 
 class Feasibility(Enum):
@@ -72,7 +78,7 @@ def decide(
 
     It stops when that is clear, up to ``polish`` steps later: these make the ellipsoid or the
     weights decide more points. Rows that do not span, or span only by rounding, are UNCLEAR.
-    ``compiled`` may be the module `semidefinite_compiled`.
+    ``compiled`` may be the module `compiled` beside this one.
     """
     D, p = positives.shape[1], len(negatives)
     unclear = np.zeros((D, D)), np.zeros(len(positives)), np.full(p, 1 / max(p, 1)), 0.0, math.inf
@@ -193,12 +199,13 @@ class _Program:
             self.s = self.h - self.G @ self.x
             rho, bound = self.x[-1], self.z[: self.m].sum()
             over, under = rho - limit * (1 + clear), limit * (1 - clear) - bound
-            if over > 0 and (polish <= 0 or rho > 20 * limit or bound - rho < 0.05 * over):
+            done = rho > FAR_ABOVE * limit or bound - rho < FEASIBLE_GAP * over
+            if over > 0 and (polish <= 0 or done):
                 return
-            if under > 0 and (polish <= 0 or bound - rho < 0.1 * under):
+            if under > 0 and (polish <= 0 or bound - rho < INFEASIBLE_GAP * under):
                 return
             polish -= over > 0 or under > 0
-            if bound - rho < 0.1 * clear * limit or not self._step():
+            if bound - rho < UNDECIDABLE_GAP * clear * limit or not self._step():
                 return
 
     def _matrix(self, entries: FloatArray) -> FloatArray:
@@ -216,7 +223,7 @@ class _Program:
         gap = s @ z + np.vdot(pair[0], pair[1])
         after = pair + np.array([a, b])[:, None, None] * move
         left = (s + a * ds) @ (z + b * dz) + np.vdot(after[0], after[1])
-        centre = max((left / gap) ** 3, 1e-6) * gap / (len(z) + self.D)
+        centre = max((left / gap) ** 3, LEAST_CENTRE) * gap / (len(z) + self.D)
         # The corrector aims at the centre, and takes back the product of the two moves.
         complement = (centre - ds * dz) / s
         curve = move[1] @ move[0] @ inverse
@@ -232,7 +239,7 @@ class _Program:
         H = self.G.T @ (self.G * (self.z / self.s)[:, None])
         products = Z.ravel()[self.corners] * inverse.ravel()[self.corners[::-1]]
         H[:-1, :-1] += 0.25 * np.outer(self.weight, self.weight) * products.sum(axis=0)
-        H.flat[:: len(H) + 1] *= 1.0 + 1e-13
+        H.flat[:: len(H) + 1] *= 1.0 + RIDGE
         return np.asarray(H)
 
     def _direction(

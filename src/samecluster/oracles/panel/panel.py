@@ -14,7 +14,7 @@ from samecluster.oracles.base import Oracle, checked_answer
 from samecluster.oracles.functions import FunctionOracle
 from samecluster.oracles.panel.reliability import Reliability, log_odds, probability
 from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person, spoken
-from samecluster.proof.checker import fingerprint
+from samecluster.proof.fingerprint import fingerprint
 from samecluster.questions.pair import Answer, Question, Verdict
 
 __all__ = ["Panel"]
@@ -42,7 +42,7 @@ class Panel(Oracle):
     """Asks as many people as it takes to be sure enough of each verdict.
 
     Each answer adds ± ln((1−e)/e) to the log-odds of "same", e being the error rate estimated for
-    whoever gave it. The most reliable person is asked first, the next one only while the
+    the person who gave it. The most reliable person is asked first, the next one only while the
     probability of neither verdict has reached ``confidence``. If all have been asked and it has
     not, the verdict is "unsure", and nothing is concluded. Nobody is asked about a pair twice: the
     same person would say the same.
@@ -57,14 +57,14 @@ class Panel(Oracle):
     ----------
     people : name -> oracle, or function of two row numbers
     confidence : probability that a verdict must have, above 1/2 and below 1
-    error : the error rate to expect of a person before anything is known, one number or one a
+    error : the error rate to expect of a person before anything is known, one number or one per
         name, above 0 and below 1/2. Rather too high than too low: the first verdicts rest on it.
     strength : how many known cases that expectation counts for; ``math.inf`` says that the error
         rates are known and need not be learned
-    check_every : of the questions that one person could settle alone, every so many are put to a
-        second one too, so that estimates go on learning
-    answers : answers given before, such as another panel's ``answers``: whoever gave one is not
-        asked for it again
+    check_every : of the questions that one person could settle alone, one in ``check_every`` is put
+        to a second person too, so that estimates go on learning
+    answers : answers given before, such as another panel's ``answers``: a person who gave one is
+        not asked for it again
 
     Examples
     --------
@@ -137,7 +137,7 @@ class Panel(Oracle):
         return [self.answer(question) for question in questions]
 
     def again(self, question: Question, confidence: float | None = None) -> Verdict:
-        """Put a question to people who have not answered it, and decide on all votes anew.
+        """Put a question to people who have not answered it, and decide again on all votes.
 
         Stops at the higher ``confidence``, by default when everybody has answered. The verdict is
         "unsure" if the votes no longer reach the panel's own confidence.
@@ -196,7 +196,7 @@ class Panel(Oracle):
         )
 
     def _put(self, question: Question, goal: float) -> None:
-        # If somebody fails to answer, what the others said stays here, and only he is asked again.
+        # If a person fails to answer, the other votes stay, and only that person is asked again.
         votes = self._record.votes.setdefault(question, [])
         while not self._enough(votes, goal) and (name := self._next(votes)) is not None:
             votes.append(self._vote(name, question))

@@ -1,9 +1,10 @@
 """How often a person is wrong: a Beta distribution that learns from verdicts it cannot be sure of.
 
-One coin a person: wrong with the same probability on "same" and on "different" (Dawid and Skene
-1979, with one number a person). After an answer that is wrong with probability w the distribution
+One coin per person: wrong with the same probability on "same" and on "different" (Dawid and Skene
+1979, with one number per person). After an answer that is wrong with probability w the distribution
 is a mixture of two Betas; the Beta with its mean and variance takes its place. That is exact for
-w = 0 and w = 1, and for an answer that nobody else spoke to (w = the mean): it teaches nothing.
+w = 0 and w = 1; an answer to a question that no other person answered (w = the mean) teaches
+nothing.
 """
 
 from __future__ import annotations

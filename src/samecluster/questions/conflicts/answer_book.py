@@ -19,7 +19,7 @@ __all__ = ["AnswerBook"]
 class AnswerBook:
     """Every answer, a ledger of those that fit together, and the contradictions of the others.
 
-    ``ledger`` always holds what an earlier answer did not contradict. It is built anew, and is
+    ``ledger`` always holds what an earlier answer did not contradict. It is built again, as
     another object, after an answer was retracted.
 
     >>> from samecluster.questions.pair import Question
@@ -73,7 +73,7 @@ class AnswerBook:
         return self._refused[answer]
 
     def retract(self, *answers: Answer) -> None:
-        """Take answers back, and build the ledger anew from the others in their order."""
+        """Take answers back, and build the ledger again from the others in their order."""
         for answer in answers:
             if answer not in self._said:
                 raise ProtocolError(f"nobody said {answer}; there is nothing to retract")

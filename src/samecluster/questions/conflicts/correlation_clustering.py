@@ -23,8 +23,10 @@ from samecluster.questions.pair import Answer, Question, Verdict
 
 __all__ = ["Resolution", "Signed", "joined", "move_and_join", "resolve", "signed_weights"]
 
+_ROUNDING = 1e-9  # weights are log-odds of size 1 to 10: sums that differ by less are equal
 
-_ROUNDING = 1e-9
+# For each item the items it was compared with: the weight for "same" less that for "different".
+Signed: TypeAlias = dict[int, dict[int, float]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +125,7 @@ def _wrong(facts: Mapping[Answer, float], signed: Signed) -> set[Answer]:
 
 
 def _refused(facts: Mapping[Answer, float]) -> set[Answer]:
-    """What a ledger that is told the heaviest facts first would refuse."""
+    """What a ledger that takes the heaviest facts first would refuse."""
     wrong = set(facts)
     _take_back(facts, wrong)
     return wrong
@@ -243,12 +245,6 @@ def _together(
     """A group number for each item, by the facts that are not wrong."""
     graph = SameGraph(fact for fact in facts if fact not in wrong)
     return {item: graph.group(item) for item in items}
-
-
-# For each item the items it was compared with: the weight for "same" less that for "different".
-Signed: TypeAlias = dict[int, dict[int, float]]
-
-_ROUNDING = 1e-9
 
 
 def signed_weights(nets: Mapping[Question, float]) -> Signed:

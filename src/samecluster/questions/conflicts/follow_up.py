@@ -2,7 +2,7 @@
 
 If each pair is an error of its own, a question about other items of the same groups is a fresh
 draw, also from the person who erred. If a person misjudges whole items it is not: then the doubted
-item has to be put to somebody else.
+item has to be put to another person.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ __all__ = ["Suspect", "Weight", "suspects", "weigh"]
 
 Weight: TypeAlias = Callable[[Answer], float]
 
-_ROUNDING = 1e-9
+_ROUNDING = 1e-9  # weights are log-odds of size 1 to 10: sums that differ by less are equal
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,7 +91,7 @@ def _single_retractions(
         for answer in contradiction[:-1]:
             if answer in bridges:
                 resolved.setdefault(answer, []).append(contradiction)
-        # Another "different" of that pair, said by somebody else, is a contradiction of its own.
+        # Another "different" of that pair, said by another person, is a contradiction of its own.
         resolved[contradiction[-1]] = [contradiction]
     return resolved
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from samecluster._typing import Array, FloatArray
-from samecluster.geometry.reach import linear_programs
+from samecluster.geometry.reach import checks, linear_programs
 from samecluster.geometry.reach.kernel import CHUNK, Kernel
 from samecluster.geometry.reach.members import MemberColumns, spread_basis
 from samecluster.points.survey import Survey
@@ -55,7 +55,7 @@ class Closure:
         self.box_low = np.ldexp(survey.low, -self.exponent)
         self.box_high = np.ldexp(survey.high, -self.exponent)
         self.bound = float(np.sqrt(1.0 + margin))
-        self.limit = linear_programs.limit_for(margin)
+        self.limit = checks.limit_for(margin)
         if self.sampled:
             self.order = np.arange(len(X), dtype=np.int32)
         else:
@@ -81,7 +81,7 @@ class Closure:
         self.order = np.concatenate([self.order, new])
         self.X = np.concatenate([self.X, np.ldexp(points, -self.exponent)])
         for cluster in self.clusters:
-            cluster.X = self.X
+            cluster.rebase(self.X)
         self.labels = np.concatenate([self.labels, np.full(len(points), -1, np.int16)])
         self._sizes.append(len(self.X))
 
@@ -102,10 +102,7 @@ class Closure:
         """Two names turned out to be one cluster: the first one stays."""
         self.alive.remove(gone)
         self.labels[self.labels == gone] = kept
-        cluster, other = self.clusters[kept], self.clusters[gone]
-        cluster.asked += other.asked
-        cluster.append(np.setdiff1d(other.members, cluster.members))
-        cluster.whiten()
+        self.clusters[kept].absorb(self.clusters[gone])
 
     @_QUIET
     def close(self, level: int) -> None:
@@ -305,7 +302,7 @@ class Closure:
             self.bound,
             self.bound * (1 - 1e-12),
         )
-        good = linear_programs.confirmed(
+        good = checks.confirmed(
             lifted[unsure], again.basis, again.inverse, cluster.columns, cluster.noise, self.limit
         )
         close = ~good & (again.total <= self.bound * (1 + 1e-9))
@@ -319,7 +316,7 @@ class Closure:
     def _exact(self, c: int, point: int, basis: Array) -> bool:
         ids = self.clusters[c].ids[basis]
         taus = [(-1 - int(j), float(self.tau[-1 - j])) for j in ids[ids < 0]]
-        return linear_programs.exactly(self.X[point], self.X[ids[ids >= 0]], taus, self.margin)
+        return checks.exactly(self.X[point], self.X[ids[ids >= 0]], taus, self.margin)
 
     def _accept(
         self,
@@ -372,7 +369,7 @@ class Closure:
         columns = np.vstack([cluster.columns, cluster.lift(self.X[[item]])])
         targets = cluster.lift(self.X[others])
         solved = _solve_from(spread_basis(columns), targets, columns, self.bound, self.limit)
-        good = linear_programs.confirmed(
+        good = checks.confirmed(
             targets, solved.basis, solved.inverse, columns, cluster.noise, self.limit
         )
         shown = np.flatnonzero((solved.status == linear_programs.ACCEPTED) & good)
@@ -444,7 +441,7 @@ class Closure:
             return items[:0]
         targets, columns = lifted[near], cluster.columns
         solved = _solve_from(cluster.starts[0], targets, columns, self.bound, self.limit)
-        good = linear_programs.confirmed(
+        good = checks.confirmed(
             targets, solved.basis, solved.inverse, columns, cluster.noise, self.limit
         )
         return np.asarray(items[near[(solved.status == linear_programs.ACCEPTED) & good]])

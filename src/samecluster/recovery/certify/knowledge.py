@@ -14,7 +14,7 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.geometry.reach.kernel import Kernel
 from samecluster.points.survey import Survey
-from samecluster.proof.checker import fingerprint
+from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.certify.closure import Closure

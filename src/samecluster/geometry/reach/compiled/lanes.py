@@ -8,6 +8,8 @@ a branch would end that too.
 
 Numba keeps compiled code by the file of the function called, not of those it calls: after a change
 here, `touch` the files that import this one.
+
+Constants are those of `linear_programs`, in single precision.
 """
 
 from __future__ import annotations
@@ -15,12 +17,12 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-LANES = 48
+LANES = 48  # three vectors of 16 or six of 8 (decision 14: other numbers were no faster)
 BLOCK = 64
 GOOD_PRICE = np.float32(1.1)
-FAST = {"nnan", "ninf", "nsz", "contract", "reassoc", "arcp"}
+FAST = {"nnan", "ninf", "nsz", "contract", "reassoc", "arcp"}  # what comes out is checked elsewhere
 ZERO, ONE, TWO, FAR = np.float32(0.0), np.float32(1.0), np.float32(2.0), np.float32(1e30)
-_FALLS = np.float32(1e-5)
+_FALLS = np.float32(1e-5)  # a weight that changes less does not leave: dividing by it is noise
 
 
 @njit(cache=True)

@@ -1,7 +1,7 @@
-"""Compiled gauge programs: single precision proposes, the float check in double disposes.
+"""Compiled: linear programs in single precision. Not trusted: what they accept is checked.
 
-Same method as `programs.solve`, many points in lock step, a lane refilled as soon as its program is
-decided; the steps are those of `lockstep_compiled`.
+The method of `linear_programs.solve`, many points in lock step, a lane refilled as soon as its
+program is decided; the steps are those of `lanes`.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from samecluster.geometry.reach.compiled.lanes import (
 
 REJECTED, ACCEPTED, UNSURE = 0, 1, 2
 UNSURE_BAND = np.float32(1e-4)
+NO_PRICE = np.float32(1.00001)  # a column that costs no more than this does not improve
 
 
 @njit(cache=True, fastmath=FAST)
@@ -59,7 +60,7 @@ def solve(
     out_inverse,
     out_pi,
 ):
-    """Decide each target (p, D); see `programs.solve`. Returns the number of pivots.
+    """Decide each target (p, D); see `linear_programs.solve`.
 
     ``columns`` is flat; ``private`` is (p, D), or has no rows.
     """
@@ -74,7 +75,7 @@ def solve(
     point = np.full(LANES, -1)
     lane_basis = np.zeros((D, LANES), np.int32)
     w = np.zeros(D, np.float32)
-    fed, done, pivots, block = 0, 0, 0, 0
+    fed, done, block = 0, 0, 0
     low, high = np.float32(bound) * (ONE - UNSURE_BAND), np.float32(bound) * (ONE + UNSURE_BAND)
     while True:
         for lane in range(LANES):
@@ -101,7 +102,7 @@ def solve(
                     seen[lane] = count[lane] = 0
                 fed += 1
         if done == n:
-            return pivots
+            return
         find_duals(shape, state)
         price(shape, state, columns, block * BLOCK, min(m, block * BLOCK + BLOCK))
         if block == 0 and private.shape[0] > 0:
@@ -123,9 +124,7 @@ def solve(
                 continue
             total = state[value * LANES + lane]
             stuck = count[lane] >= max_pivots
-            if stuck or (
-                seen[lane] >= blocks and (total > high * size or size <= np.float32(1.00001))
-            ):
+            if stuck or (seen[lane] >= blocks and (total > high * size or size <= NO_PRICE)):
                 lowest = total / max(size, ONE)
                 out_status[p] = (
                     ACCEPTED
@@ -149,107 +148,8 @@ def solve(
             state[best * LANES + lane] = ZERO
             seen[lane] = 0
             count[lane] += 1
-            pivots += 1
         pivot(shape, state, lane_basis, entering)
         find_values(shape, state)
-
-
-@njit(cache=True, fastmath={"contract", "reassoc", "nsz"})
-def _products(shape, R, A, sums, unit_error, size):
-    """For every lane: column sums of |RA - I| plus their rounding, the largest into `size`."""
-    D = len(shape)
-    u = 2.0**-53
-    g = (D + 4) * u / (1 - (D + 4) * u)
-    for j in range(D):
-        for lane in range(size.shape[0]):
-            unit_error[lane] = g
-        for i in range(D):
-            one = 1.0 if i == j else 0.0
-            for lane in range(size.shape[0]):
-                acc = 0.0
-                for r in range(D):
-                    acc += R[i, r, lane] * A[j, r, lane]
-                unit_error[lane] += abs(acc - one)
-        for lane in range(size.shape[0]):
-            acc = 0.0
-            for r in range(D):
-                acc += sums[r, lane] * abs(A[j, r, lane])
-            acc = unit_error[lane] + g * acc
-            size[lane] = acc if acc > size[lane] else size[lane]
-
-
-@njit(cache=True, fastmath={"contract", "reassoc", "nsz"})
-def _apply(shape, R, b, w):
-    """w += R b in every lane."""
-    for i in range(len(shape)):
-        for lane in range(w.shape[1]):
-            acc = w[i, lane]
-            for r in range(len(shape)):
-                acc += R[i, r, lane] * b[r, lane]
-            w[i, lane] = acc
-
-
-@njit(cache=True, fastmath={"contract", "reassoc", "nsz"})
-def _residual(shape, A, w, b, rest, weight):
-    """rest = b - A w and weight = |A||w| + |b| in every lane."""
-    for r in range(len(shape)):
-        for lane in range(w.shape[1]):
-            acc = b[r, lane]
-            tot = abs(b[r, lane])
-            for j in range(len(shape)):
-                acc -= A[j, r, lane] * w[j, lane]
-                tot += abs(A[j, r, lane] * w[j, lane])
-            rest[r, lane] = acc
-            weight[r, lane] = tot
-
-
-@njit(cache=True, nogil=True)
-def confirmed(shape, lanes, targets, basis, inverse, columns, private, noise, limit, chosen, out):
-    """`programs.confirmed` for the records `chosen`; writes out[record]."""
-    D = len(shape)
-    u = 2.0**-53
-    g = (D + 4) * u / (1 - (D + 4) * u)
-    R, A = np.zeros((D, D, lanes)), np.zeros((D, D, lanes))
-    sums, b, w = np.zeros((D, lanes)), np.zeros((D, lanes)), np.zeros((D, lanes))
-    rest, weight = np.zeros((D, lanes)), np.zeros((D, lanes))
-    unit_error, a = np.zeros(lanes), np.zeros(lanes)
-    for begin in range(0, chosen.shape[0], lanes):
-        count = min(lanes, chosen.shape[0] - begin)
-        for lane in range(count):
-            p = chosen[begin + lane]
-            for i in range(D):
-                own = basis[p, i] == columns.shape[0]
-                for r in range(D):
-                    R[i, r, lane] = inverse[p, i, r]
-                    A[i, r, lane] = private[p, r] if own else columns[basis[p, i], r]
-                b[i, lane] = targets[p, i]
-        for r in range(D):
-            for lane in range(lanes):
-                acc = 0.0
-                for i in range(D):
-                    acc += abs(R[i, r, lane])
-                sums[r, lane] = acc
-        a[:] = 0.0
-        w[:] = 0.0
-        _products(shape, R, A, sums, unit_error, a)
-        _apply(shape, R, b, w)
-        _residual(shape, A, w, b, rest, weight)
-        _apply(shape, R, rest, w)
-        _residual(shape, A, w, b, rest, weight)
-        for lane in range(count):
-            size, spread, noisy = 0.0, 0.0, 0.0
-            for i in range(D):
-                size += abs(w[i, lane])
-                noisy += sums[i, lane] * noise[i]
-            for r in range(D):
-                rho = abs(rest[r, lane]) + g * weight[r, lane] + noise[r] * (size + 1.0) + 1e-290
-                spread += sums[r, lane] * rho
-            near = (a[lane] + noisy) * (1.0 + 4.0 * g)
-            good = False
-            if near < 0.5:
-                top = (1.0 + g) * size + (1.0 + 4.0 * g) ** 2 * spread / (1.0 - near)
-                good = top * (1.0 + 4.0 * u) <= limit
-            out[chosen[begin + lane]] = good
 
 
 @njit(cache=True, fastmath=FAST)

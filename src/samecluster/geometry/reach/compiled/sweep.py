@@ -1,8 +1,7 @@
 """Compiled: show that very many points are in reach, with few columns and nothing to remember.
 
 For sweeps. A program ends as soon as its value is low enough, or is given up when no column of its
-few helps. No dual is kept: a point is shown by its weights, and what these leave over is charged to
-one basis whose inverse is known well (`programs.shown`).
+few helps. No dual is kept: a point is shown by its weights (`checks.shown`).
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from samecluster.geometry.reach.compiled.lanes import (
     weigh,
 )
 
-_HELPS = np.float32(1.00001)
+_NO_PRICE = np.float32(1.00001)  # a column that costs no more than this does not improve
 
 
 @njit(cache=True, fastmath=FAST)
@@ -83,8 +82,8 @@ def reach(
 ):
     """Which targets (p, D) flat columns reach with a value of at most ``stop``, by which weights.
 
-    ``numbers`` are what to call columns in ``out_basis``; ``out_inverse`` has no rows if nobody
-    wants inverses. Returns the number of pivots.
+    ``numbers`` are what to call columns in ``out_basis``; ``out_inverse`` has no rows where
+    inverses are not wanted.
     """
     D, n = len(shape), targets.shape[0]
     m = columns.shape[0] // D
@@ -97,7 +96,7 @@ def reach(
     point = np.full(LANES, -1)
     lane_basis = np.zeros((D, LANES), np.int32)
     w = np.zeros(D, np.float32)
-    fed, done, pivots, block = 0, 0, 0, 0
+    fed, done, block = 0, 0, 0
     while True:
         for lane in range(LANES):
             p = point[lane]
@@ -128,7 +127,7 @@ def reach(
                     seen[lane] = count[lane] = 0
                 fed += 1
         if done == n:
-            return pivots
+            return
         find_duals(shape, state)
         price(shape, state, columns, block * BLOCK, min(m, block * BLOCK + BLOCK))
         block = block + 1 if block + 1 < blocks else 0
@@ -138,7 +137,7 @@ def reach(
             highest = state[best * LANES + lane]
             if point[lane] < 0 or (highest <= GOOD_PRICE and seen[lane] < blocks):
                 continue
-            if highest <= _HELPS or count[lane] >= max_pivots:
+            if highest <= _NO_PRICE or count[lane] >= max_pivots:
                 out_reached[point[lane]] = False
                 point[lane] = -1
                 done += 1
@@ -151,31 +150,5 @@ def reach(
             state[best * LANES + lane] = ZERO
             seen[lane] = 0
             count[lane] += 1
-            pivots += 1
         pivot(shape, state, lane_basis, entering)
         find_values(shape, state)
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc", "nsz"})
-def shown(shape, targets, basis, weights, columns, largest, noise, costs, limit, out):
-    """`programs.shown`; looks at the records that ``out`` says and leaves those that hold."""
-    D = len(shape)
-    u = 2.0**-53
-    g = (D + 4) * u / (1 - (D + 4) * u)
-    rest = np.zeros(D)
-    for p in range(targets.shape[0]):
-        if not out[p]:
-            continue
-        size = 0.0
-        for r in range(D):
-            rest[r] = targets[p, r]
-        for i in range(D):
-            w = np.float64(weights[p, i])
-            size += abs(w)
-            for r in range(D):
-                rest[r] -= w * columns[basis[p, i], r]
-        top = (1.0 + g) * size
-        for r in range(D):
-            rho = abs(rest[r]) + g * (largest[r] * size + abs(targets[p, r]))
-            top += costs[r] * (rho + noise[r] * (size + 1.0) + 1e-290)
-        out[p] = top * (1.0 + 4.0 * g) <= limit
