@@ -145,6 +145,7 @@ def test_public_names_are_pinned() -> None:
         "oracles",
         "recover",
         "recover_large",
+        "register_method",
         "start",
         "start_large",
         "true_margin",
