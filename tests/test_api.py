@@ -6,10 +6,22 @@ import numpy as np
 import pytest
 
 import samecluster
-from samecluster import Recur, SameCluster, Verdict, clustering_error, recover, start
+from samecluster import (
+    AskEverything,
+    Recur,
+    SameCluster,
+    Session,
+    Verdict,
+    clustering_error,
+    recover,
+    register_method,
+    start,
+)
+from samecluster.api import METHODS as REGISTERED
 from samecluster.errors import ContradictionError, InvalidInputError, OracleError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
+from samecluster.sessions.storage.store import MemoryStore
 
 METHODS = [
     "certify",
@@ -297,3 +309,50 @@ def test_known_groups_that_answers_contradict_are_shown_with_them() -> None:
     with pytest.raises(ContradictionError) as caught:
         start(X2, known=["a", "a", None], answers=told)
     assert [str(answer) for answer in caught.value.witness] == ["1 and 0 same", "0 and 1 different"]
+
+
+@pytest.fixture
+def registry():
+    """The methods by name, put back afterwards."""
+    before = dict(REGISTERED)
+    yield REGISTERED
+    REGISTERED.clear()
+    REGISTERED.update(before)
+
+
+def test_a_registered_method_has_its_name_at_every_door(registry) -> None:
+    register_method("batches", lambda within=None: Recur(sampling="batches", within=within))
+    made = make_ellipsoids(200, 2, 2, random_state=0)
+    common = {"n_clusters": 2, "margin": 1.0, "random_state": 0}
+    named, given = (
+        recover(made.X, LabelOracle(made.labels), method=method, **common)
+        for method in ("batches", Recur(sampling="batches"))
+    )
+    assert named.answers == given.answers
+    assert start(made.X, method="batches", **common).pending
+    model = SameCluster(oracle=LabelOracle(made.labels), method="batches", **common).fit(made.X)
+    assert model.n_questions_ == named.n_questions
+    parameters = {"n_clusters": 2, "margin": 1.0, "method": {"name": "batches", "within": 2}}
+    keys = [str(row) for row in range(200)]
+    with Session.create(MemoryStore(), keys, made.X, parameters=parameters) as session:
+        assert session.ask("ann")
+
+
+def test_a_name_that_is_taken_or_no_name_is_refused_in_one_line(registry) -> None:
+    before = dict(registry)
+    for name, factory, message in [
+        ("certify", AskEverything, "there is a method 'certify' already; register another name"),
+        ("", AskEverything, "the name of a method must be a text, got ''"),
+        (7, AskEverything, "the name of a method must be a text, got 7"),
+        ("mine", AskEverything(), "factory must be a class or a function that makes a method"),
+    ]:
+        with pytest.raises(InvalidInputError, match=message) as caught:
+            register_method(name, factory)
+        assert "\n" not in str(caught.value)
+    assert registry == before
+
+
+def test_a_factory_that_makes_no_method_is_refused_when_it_is_used(registry) -> None:
+    register_method("nothing", lambda: None)
+    with pytest.raises(InvalidInputError, match="name or an object such as Recur"):
+        start(X2, method="nothing")
