@@ -323,7 +323,7 @@ def registry():
 def test_a_registered_method_has_its_name_at_every_door(registry) -> None:
     register_method("batches", lambda within=None: Recur(sampling="batches", within=within))
     made = make_ellipsoids(200, 2, 2, random_state=0)
-    common = {"n_clusters": 2, "margin": 1.0, "random_state": 0}
+    common: dict[str, Any] = {"n_clusters": 2, "margin": 1.0, "random_state": 0}
     named, given = (
         recover(made.X, LabelOracle(made.labels), method=method, **common)
         for method in ("batches", Recur(sampling="batches"))
@@ -340,12 +340,13 @@ def test_a_registered_method_has_its_name_at_every_door(registry) -> None:
 
 def test_a_name_that_is_taken_or_no_name_is_refused_in_one_line(registry) -> None:
     before = dict(registry)
-    for name, factory, message in [
+    refused: list[tuple[Any, Any, str]] = [
         ("certify", AskEverything, "there is a method 'certify' already; register another name"),
         ("", AskEverything, "the name of a method must be a text, got ''"),
         (7, AskEverything, "the name of a method must be a text, got 7"),
         ("mine", AskEverything(), "factory must be a class or a function that makes a method"),
-    ]:
+    ]
+    for name, factory, message in refused:
         with pytest.raises(InvalidInputError, match=message) as caught:
             register_method(name, factory)
         assert "\n" not in str(caught.value)
@@ -353,6 +354,7 @@ def test_a_name_that_is_taken_or_no_name_is_refused_in_one_line(registry) -> Non
 
 
 def test_a_factory_that_makes_no_method_is_refused_when_it_is_used(registry) -> None:
-    register_method("nothing", lambda: None)
+    factory: Any = dict
+    register_method("nothing", factory)
     with pytest.raises(InvalidInputError, match="name or an object such as Recur"):
         start(X2, method="nothing")

@@ -31,8 +31,8 @@ FLOORS = [
     {"__init__", "__main__"},
 ]
 RECOVERY_FLOORS = [
-    {"result"},
-    {"problem", "placement", "answer_groups", "cluster_names", "distances", "hints"},
+    {"result", "cluster_names"},
+    {"problem", "placement", "answer_groups", "distances", "hints"},
     {"labelling"},
     {"paper", "certify", "predict"},
     {"audit"},
