@@ -31,7 +31,10 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("Recovery", "How", "Round", "MarginSearch", "clustering_error"),
     ),
     "Questions and answers": ("samecluster", ("Question", "Verdict", "Answer")),
-    "Methods": ("samecluster", ("Certify", "Predict", "Recur", "ScqKMeans", "AskEverything")),
+    "Methods": (
+        "samecluster",
+        ("Certify", "Predict", "Recur", "ScqKMeans", "AskEverything", "register_method"),
+    ),
     "Margins, and one cluster": (
         "samecluster",
         ("true_margin", "ClusterMargin", "learn_cluster", "LearnedCluster"),
@@ -43,6 +46,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Tables": ("samecluster.tables", ()),
     "Pictures": ("samecluster.plots", ("plot_clusters", "plot_progress", "picture_svg")),
     "Reports": ("samecluster.reports", ("write_report",)),
+    "Suites for what you bring": ("samecluster.testing", ()),
     "Errors": ("samecluster.errors", ()),
 }
 """Headings with a module and the names to list; all public ones if none are named."""

@@ -1,7 +1,8 @@
 """Pages of the site that are made from files outside docs, and links between pages.
 
-README, CHANGELOG, CONTRIBUTING, examples and the comparison stay where people look for them; the
-site has a page of each. Links are written as they work in the repository, and changed for the site.
+README, CHANGELOG, CONTRIBUTING, SECURITY, examples and the comparison stay where people look for
+them; the site has a page of each. Links are written as they work in the repository, and changed for
+the site.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ def made_pages() -> dict[str, str]:
         "README.md": "index.md",
         "CHANGELOG.md": "changes.md",
         "CONTRIBUTING.md": "contributing.md",
+        "SECURITY.md": "security.md",
         "benchmarks/peers/results.md": "comparison.md",
     }
     for path in sorted((ROOT / "examples").iterdir()):

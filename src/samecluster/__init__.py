@@ -13,7 +13,7 @@ from samecluster._moved import install as _find_moved_modules
 
 if TYPE_CHECKING:
     from samecluster import errors, instances, oracles
-    from samecluster.api import RecoveryRun, learn_cluster, recover, start
+    from samecluster.api import RecoveryRun, learn_cluster, recover, register_method, start
     from samecluster.estimator import SameCluster
     from samecluster.geometry.margin import ClusterMargin, true_margin
     from samecluster.large.api import recover_large, start_large
@@ -57,6 +57,7 @@ _HOME = {
     "learn_cluster": "api",
     "recover": "api",
     "recover_large": "large.api",
+    "register_method": "api",
     "start": "api",
     "start_large": "large.api",
     "true_margin": "geometry.margin",
@@ -90,6 +91,7 @@ __all__ = [
     "oracles",
     "recover",
     "recover_large",
+    "register_method",
     "start",
     "start_large",
     "true_margin",

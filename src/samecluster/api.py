@@ -48,17 +48,48 @@ from samecluster.validation import (
     generator,
 )
 
-__all__ = ["METHODS", "RecoveryRun", "learn_cluster", "recover", "start"]
+__all__ = ["METHODS", "RecoveryRun", "learn_cluster", "recover", "register_method", "start"]
 
 _MOST_REFUTATIONS = 20
 
-METHODS: dict[str, Callable[[], Method]] = {
+METHODS: dict[str, Callable[..., Method]] = {
     "certify": Certify,
     "recur": Recur,
     "scq-k-means": ScqKMeans,
     "everything": AskEverything,
     "predict": Predict,
 }
+"""Methods by their names; `register_method` adds to them."""
+
+
+def register_method(name: str, factory: Callable[..., Method]) -> None:
+    """Let ``method=name`` stand for ``factory()``, in `recover`, `start` and sessions.
+
+    A session keeps the name and the settings, and calls ``factory(**settings)``: register the
+    method again before such a session is opened in another process. A name that is taken is
+    refused. `samecluster.testing.check_method` checks a method.
+
+    Parameters
+    ----------
+    name : what users write
+    factory : makes the method, such as its class; settings are keyword arguments with defaults
+
+    Examples
+    --------
+    >>> register_method("certify", AskEverything)
+    Traceback (most recent call last):
+        ...
+    samecluster.errors.InvalidInputError: there is a method 'certify' already; register another name
+    """
+    if not isinstance(name, str) or not name.strip():
+        raise InvalidInputError(f"the name of a method must be a text, got {name!r}")
+    if name in METHODS:
+        raise InvalidInputError(f"there is a method {name!r} already; register another name")
+    if not callable(factory):
+        raise InvalidInputError(
+            f"factory must be a class or a function that makes a method, got {factory!r}"
+        )
+    METHODS[name] = factory
 
 
 class RecoveryRun(Run[Recovery]):
@@ -105,8 +136,8 @@ def start(
         than √(1+γ) times as far from some centre as the points of C. Labels are then proven. With
         "auto" a margin is guessed and lowered to what the answers allow; labels are inferred or
         predicted.
-    method : "certify", "recur", "scq-k-means", "everything" or "predict", or an object with
-        settings such as ``samecluster.Certify(batch=8)``
+    method : "certify", "recur", "scq-k-means", "everything" or "predict", a name given to
+        `register_method`, or an object with settings such as ``samecluster.Certify(batch=8)``
     audit : (error, confidence), such as (0.01, 0.95): go on with questions about random labels
         until at most this share of those not asked is wrong, at this confidence
     max_questions : stop there, with the best labels for all points; ``answers=run.result.answers``
@@ -352,7 +383,7 @@ def _checked_method(method: Any) -> Method:
         if method not in METHODS:
             allowed = ", ".join(repr(name) for name in METHODS)
             raise InvalidInputError(f"method must be one of {allowed}, got {method!r}")
-        return METHODS[method]()
+        method = METHODS[method]()
     if not callable(getattr(method, "plan", None)) or isinstance(method, type):
         raise InvalidInputError(
             f"method must be a name or an object such as Recur(), got {method!r}"

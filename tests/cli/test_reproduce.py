@@ -14,16 +14,16 @@ import pytest
 from samecluster.cli.commands.reproduce import run_reproduce
 from samecluster.experiments.experiment import Task
 from samecluster.experiments.recoveries import ellipsoids_task
-from samecluster.experiments.running import Store, missing_tasks, run_tasks
+from samecluster.experiments.running import ResultStore, missing_tasks, run_tasks
 
 TASKS = [ellipsoids_task("recur-published", 2000, 3, 3, seed) for seed in range(24)]
 RUN = """
 import sys
 from pathlib import Path
 from samecluster.experiments.recoveries import ellipsoids_task
-from samecluster.experiments.running import Store, run_tasks
+from samecluster.experiments.running import ResultStore, run_tasks
 tasks = [ellipsoids_task("recur-published", 2000, 3, 3, seed) for seed in range(24)]
-run_tasks(tasks, Store(Path(sys.argv[1])), workers=2)
+run_tasks(tasks, ResultStore(Path(sys.argv[1])), workers=2)
 """
 ENVIRONMENT = os.environ | {"NO_COLOR": "1", "COLUMNS": "100"}
 
@@ -51,7 +51,9 @@ def is_alive(process: int) -> bool:
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory):
-    return run_tasks(TASKS, Store(tmp_path_factory.mktemp("whole") / "results.jsonl"), workers=1)
+    return run_tasks(
+        TASKS, ResultStore(tmp_path_factory.mktemp("whole") / "results.jsonl"), workers=1
+    )
 
 
 def test_killed_in_the_middle_it_goes_on_and_ends_with_the_same_results(
@@ -63,10 +65,10 @@ def test_killed_in_the_middle_it_goes_on_and_ends_with_the_same_results(
     workers = children_of(process)
     process.kill()
     process.wait()
-    before = Store(path).load()
+    before = ResultStore(path).load()
     assert 3 <= len(before) < len(TASKS)
     done: list[Task] = []
-    assert run_tasks(TASKS, Store(path), workers=1, on_done=done.append) == uninterrupted
+    assert run_tasks(TASKS, ResultStore(path), workers=1, on_done=done.append) == uninterrupted
     assert len(done) == len(TASKS) - len(before)
     assert not {task.key for task in done} & set(before)
     # Workers notice that they are orphans.
@@ -77,7 +79,7 @@ def test_killed_in_the_middle_it_goes_on_and_ends_with_the_same_results(
 
 
 def test_a_line_that_was_cut_off_is_computed_again_and_no_other(uninterrupted, tmp_path) -> None:
-    store = Store(tmp_path / "results.jsonl")
+    store = ResultStore(tmp_path / "results.jsonl")
     for task in TASKS:
         store.append(task, uninterrupted[task.key])
     whole = store.path.read_bytes()
@@ -90,7 +92,7 @@ def test_a_line_that_was_cut_off_is_computed_again_and_no_other(uninterrupted, t
 
 
 def test_results_of_other_settings_stay_apart(tmp_path) -> None:
-    store = Store(tmp_path / "results.jsonl")
+    store = ResultStore(tmp_path / "results.jsonl")
     small, large = (ellipsoids_task("certify", n, 2, 3, 0) for n in (100, 200))
     run_tasks([small], store, workers=1)
     assert missing_tasks([small, large, large], store) == [large]
@@ -101,7 +103,7 @@ def test_results_of_other_settings_stay_apart(tmp_path) -> None:
 
 
 def test_an_error_in_a_worker_stops_the_run_and_names_the_task(tmp_path) -> None:
-    store = Store(tmp_path / "results.jsonl")
+    store = ResultStore(tmp_path / "results.jsonl")
     bad = [ellipsoids_task("recur", 2, 2, 5, seed) for seed in range(2)]
     with pytest.raises(Exception, match="n must be at least k"):
         run_tasks([*TASKS[:4], *bad], store, workers=2)

@@ -17,7 +17,7 @@ from samecluster.errors import InvalidInputError, SameClusterError
 from samecluster.experiments import plots
 from samecluster.experiments.aligned import LAYOUTS, make_aligned
 from samecluster.experiments.catalogue import all_experiments
-from samecluster.experiments.experiment import Experiment, Table, Task, rows_where
+from samecluster.experiments.experiment import Experiment, ResultTable, Task, rows_where
 from samecluster.experiments.figure1 import Figure1
 from samecluster.experiments.figure3 import COMPARED, Figure3
 from samecluster.experiments.one_cluster import bound, cluster_task, learn
@@ -26,7 +26,7 @@ from samecluster.experiments.plots.figure3 import steps
 from samecluster.experiments.published import published_curves, published_results
 from samecluster.experiments.recoveries import ALGORITHMS, aligned_task, ellipsoids_task
 from samecluster.experiments.report import Section, report, write_tables
-from samecluster.experiments.running import Store, run_tasks
+from samecluster.experiments.running import ResultStore, run_tasks
 from samecluster.experiments.sampling import draw_until, sampling_task
 from samecluster.experiments.statements import CONSTANTS, Statements
 from samecluster.experiments.theory import Theory, questions_bound, rounds_bound
@@ -58,12 +58,12 @@ TINY: dict[str, Experiment] = {
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
     """Every tiny experiment's results, as they come back from disk."""
-    store = Store(tmp_path_factory.mktemp("results") / "results.jsonl")
+    store = ResultStore(tmp_path_factory.mktemp("results") / "results.jsonl")
     return run_tasks([task for one in TINY.values() for task in one.tasks()], store, workers=1)
 
 
 @pytest.fixture(scope="module")
-def tables(results) -> dict[str, list[Table]]:
+def tables(results) -> dict[str, list[ResultTable]]:
     return {name: experiment.tables(results) for name, experiment in TINY.items()}
 
 

@@ -4,6 +4,7 @@ import ast
 import importlib
 import subprocess
 import sys
+from collections import defaultdict
 from pathlib import Path
 
 import pytest
@@ -29,24 +30,72 @@ FLOORS = [
     {"cli"},
     {"__init__", "__main__"},
 ]
+RECOVERY_FLOORS = [
+    {"result", "cluster_names"},
+    {"problem", "placement", "answer_groups", "distances", "hints"},
+    {"labelling"},
+    {"paper", "certify", "predict"},
+    {"audit"},
+    {"auto"},
+    {"forecast", "margin_diagnosis"},
+]
+MOST_MODULES = 15
 MODULES = sorted(ROOT.rglob("*.py"))
+
+# Module names that occur more than once, each for one concept in more than one room.
+SHARED_NAMES = {
+    "all_rows": "labels for all rows of a session on a sample: in a workspace, and as the terminal",
+    "api": "the doors, in memory and out of core",
+    "checks": "float checks of the reach, in NumPy and compiled; an audit's checks of labels",
+    "comparisons": "the paper's comparisons of distances: the instance and the oracle",
+    "disagreement": "doubt, merge and split: in a session, and in the terminal",
+    "errors": "the tree of errors, and the HTTP status of each",
+    "figure1": "the experiment and its picture",
+    "figure3": "the experiment and its picture",
+    "files": "data, proofs and pages' downloads as files",
+    "images": "pictures as items: read from files, and served to the page",
+    "inspect": "what is said about a table, and the command that prints it",
+    "known_answers": "answers known before: read from a table, and taken into a session",
+    "margin": "the margin, and the command that computes it",
+    "one_cluster": "learning one cluster, and the experiment about it",
+    "options": "what a user may choose: of the command line, and of features",
+    "pair": "two items that are compared, and how the terminal shows them",
+    "parquet": "the format, for tables and for proofs",
+    "plan": "the plan of a method",
+    "progress": "how far a session is, and the picture of it",
+    "report": "what came of a panel, and of the experiments",
+    "result": "what comes out, in memory and out of core",
+    "run": "a plan under way, in memory and out of core",
+    "sample": "some rows of many: drawn, read, kept and drawn as a picture",
+    "schema": "the shape of what is stored, and of what the page's API takes",
+    "session": "a session, and the commands on one",
+    "statements": "the experiment and its picture",
+    "style": "how pictures look",
+    "sweep": "one pass over all rows, and its compiled kernel",
+    "theory": "the experiment and its picture",
+}
 
 
 def room_of(path: Path) -> str:
     return path.relative_to(ROOT).with_suffix("").parts[0]
 
 
-def floor_of(room: str) -> int:
-    return next(number for number, rooms in enumerate(FLOORS) if room in rooms)
+def floor_of(room: str, floors: list[set[str]] = FLOORS) -> int:
+    assert any(room in rooms for rooms in floors), f"{room} is on no floor"
+    return next(number for number, rooms in enumerate(floors) if room in rooms)
 
 
 def imported_rooms(path: Path) -> set[str]:
     """Rooms that a module imports when it is loaded or run; type-only imports do not count."""
+    return {name.split(".")[1] for name in imported_modules(path)}
+
+
+def imported_modules(path: Path) -> set[str]:
     tree = ast.parse(path.read_text())
     for node in ast.walk(tree):
         if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING":
             node.body = []
-    rooms = set()
+    modules = set()
     for node in ast.walk(tree):
         names = []
         if isinstance(node, ast.Import):
@@ -56,8 +105,8 @@ def imported_rooms(path: Path) -> set[str]:
             names = [str(node.module)]
             if node.module == "samecluster":
                 names = [f"samecluster.{alias.name}" for alias in node.names]
-        rooms |= {name.split(".")[1] for name in names if name.startswith("samecluster.")}
-    return rooms
+        modules |= {name for name in names if name.startswith("samecluster.")}
+    return modules
 
 
 @pytest.mark.parametrize("path", MODULES, ids=lambda p: str(p.relative_to(ROOT)))
@@ -69,6 +118,46 @@ def test_imports_point_downward(path: Path) -> None:
         if other in samecluster.__all__ and other not in ("errors", "instances", "oracles"):
             other = "api"  # a public name; the shells use the package's front door
         assert floor_of(other) < floor_of(room), f"{room} imports {other}"
+
+
+@pytest.mark.parametrize(
+    "path",
+    [path for path in MODULES if room_of(path) == "recovery" and path.parent != ROOT / "recovery"]
+    + sorted((ROOT / "recovery").glob("[!_]*.py")),
+    ids=lambda p: str(p.relative_to(ROOT)),
+)
+def test_imports_point_downward_inside_recovery(path: Path) -> None:
+    own = path.relative_to(ROOT).with_suffix("").parts[1]
+    for module in imported_modules(path):
+        _, room, *inside = module.split(".")
+        if room == "recovery" and inside[0] != own:
+            above = floor_of(inside[0], RECOVERY_FLOORS)
+            assert above < floor_of(own, RECOVERY_FLOORS), f"recovery.{own} imports {module}"
+
+
+def test_no_folder_has_too_many_modules() -> None:
+    for folder in {path.parent for path in MODULES}:
+        modules = sorted(path.name for path in folder.glob("[!_]*.py"))
+        assert len(modules) <= MOST_MODULES, f"{folder.relative_to(ROOT)}: {', '.join(modules)}"
+
+
+def test_a_module_name_that_occurs_twice_is_of_one_concept() -> None:
+    places = defaultdict(list)
+    for path in MODULES:
+        if not path.name.startswith("_"):
+            places[path.stem].append(str(path.relative_to(ROOT)))
+    for name, paths in places.items():
+        assert len(paths) == 1 or name in SHARED_NAMES, f"{name}: {', '.join(paths)}"
+
+
+def test_no_public_class_name_occurs_twice() -> None:
+    places = defaultdict(list)
+    for path in MODULES:
+        for node in ast.parse(path.read_text()).body:
+            if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+                places[node.name].append(str(path.relative_to(ROOT)))
+    for name, paths in places.items():
+        assert len(paths) == 1, f"{name}: {', '.join(paths)}"
 
 
 FORBIDDEN_IMPORTS = {
@@ -169,6 +258,7 @@ def test_public_names_are_pinned() -> None:
         "oracles",
         "recover",
         "recover_large",
+        "register_method",
         "start",
         "start_large",
         "true_margin",

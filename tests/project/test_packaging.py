@@ -2,6 +2,7 @@
 
 import email
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -11,6 +12,8 @@ import zipfile
 from pathlib import Path
 
 import pytest
+
+import samecluster
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -63,6 +66,7 @@ def test_the_wheel_says_what_it_needs_and_offers(built) -> None:
     (name,) = (one for one in archive.namelist() if one.endswith(".dist-info/METADATA"))
     about = email.message_from_bytes(archive.read(name))
     assert about["Name"] == "samecluster"
+    assert about["Version"] == samecluster.__version__
     assert about["License-Expression"] == "MIT"
     assert about["Requires-Python"] == ">=3.11"
     assert set(about.get_all("Provides-Extra", [])) == set(PROJECT["optional-dependencies"])
@@ -70,6 +74,16 @@ def test_the_wheel_says_what_it_needs_and_offers(built) -> None:
     assert sorted(needed) == sorted(PROJECT["dependencies"])
     points = archive.read(name.replace("METADATA", "entry_points.txt")).decode()
     assert "samecluster = samecluster.cli.main:main" in points
+
+
+def test_the_version_is_written_in_one_place_and_cited() -> None:
+    assert "version" not in PROJECT
+    assert PROJECT["dynamic"] == ["version"]
+    cited = re.findall(r"^version: (.*)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)
+    assert cited == [samecluster.__version__]
+    latest = re.search(r"^## (\S+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert latest is not None
+    assert latest[1] in ("Unreleased", samecluster.__version__)
 
 
 def test_the_source_distribution_has_all_that_make_needs_and_builds_the_same_wheel(

@@ -14,12 +14,12 @@ from typing import Any, Protocol, TypeAlias
 import samecluster
 
 __all__ = [
-    "Column",
     "Experiment",
     "Outcome",
+    "ResultColumn",
+    "ResultTable",
     "Results",
     "Row",
-    "Table",
     "Task",
     "mean_of",
     "rows_where",
@@ -55,7 +55,7 @@ class Task:
 
 
 @dataclass(frozen=True)
-class Column:
+class ResultColumn:
     """A column of a report's table: its heading, and the format of its values."""
 
     heading: str
@@ -63,13 +63,13 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Table:
+class ResultTable:
     """Rows for a CSV file; those with columns are also shown in the report."""
 
     name: str
     rows: list[Row]
     caption: str = ""
-    columns: Mapping[str, Column] = field(default_factory=dict)
+    columns: Mapping[str, ResultColumn] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -101,9 +101,9 @@ class Experiment(Protocol):
 
     def tasks(self) -> list[Task]: ...
 
-    def tables(self, results: Results) -> list[Table]: ...
+    def tables(self, results: Results) -> list[ResultTable]: ...
 
-    def outcomes(self, tables: Sequence[Table]) -> list[Outcome]: ...
+    def outcomes(self, tables: Sequence[ResultTable]) -> list[Outcome]: ...
 
 
 def rows_where(rows: Sequence[Row], **wanted: Any) -> list[Row]:

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 
 from samecluster.experiments.aligned import LAYOUTS, make_aligned
 from samecluster.experiments.experiment import (
-    Column,
     Outcome,
+    ResultColumn,
     Results,
+    ResultTable,
     Row,
-    Table,
     Task,
     mean_of,
     rows_where,
@@ -76,7 +76,7 @@ class Figure1:
         shown = min(self.shown, self.n) if drawn else 0
         return aligned_task(algorithm, self.n, layout, _STRETCH, shown, run)
 
-    def tables(self, results: Results) -> list[Table]:
+    def tables(self, results: Results) -> list[ResultTable]:
         runs = [
             {
                 "layout": layout,
@@ -95,12 +95,12 @@ class Figure1:
             for algorithm in _COMPARED[layout]
         ]
         return [
-            Table("figure1", summary, "Means over the runs.", _COLUMNS),
-            Table("figure1_runs", runs),
+            ResultTable("figure1", summary, "Means over the runs.", _COLUMNS),
+            ResultTable("figure1_runs", runs),
             *self._picture(results),
         ]
 
-    def _picture(self, results: Results) -> list[Table]:
+    def _picture(self, results: Results) -> list[ResultTable]:
         """The points of the picture with their labels, and the points that were asked about."""
         instance = make_aligned(self.n, LAYOUTS[0], _STRETCH, MARGIN, 0)
         found = {name: results[self._task(LAYOUTS[0], name, 0).key] for name in DRAWN}
@@ -118,9 +118,9 @@ class Figure1:
             for name in DRAWN
             for i in found[name]["asked"]
         ]
-        return [Table("figure1_points", points), Table("figure1_asked", asked)]
+        return [ResultTable("figure1_points", points), ResultTable("figure1_asked", asked)]
 
-    def outcomes(self, tables: Sequence[Table]) -> list[Outcome]:
+    def outcomes(self, tables: Sequence[ResultTable]) -> list[Outcome]:
         rows = tables[0].rows
         at = {(row["layout"], row["algorithm"]): row for row in rows}
         side, triangle = LAYOUTS
@@ -172,12 +172,12 @@ def _summary(layout: str, algorithm: str, rows: list[Row]) -> Row:
 
 
 _COLUMNS = {
-    "layout": Column("centres"),
-    "label": Column("algorithm"),
-    "questions": Column("questions", ",.1f"),
-    "counted": Column("counted as published", ",.1f"),
-    "error": Column("error", ".2%"),
-    "least_error": Column("least", ".2%"),
-    "largest_error": Column("largest", ".2%"),
-    "exact": Column("exact runs", "d"),
+    "layout": ResultColumn("centres"),
+    "label": ResultColumn("algorithm"),
+    "questions": ResultColumn("questions", ",.1f"),
+    "counted": ResultColumn("counted as published", ",.1f"),
+    "error": ResultColumn("error", ".2%"),
+    "least_error": ResultColumn("least", ".2%"),
+    "largest_error": ResultColumn("largest", ".2%"),
+    "exact": ResultColumn("exact runs", "d"),
 }

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from samecluster.experiments.experiment import (
-    Column,
     Outcome,
+    ResultColumn,
     Results,
+    ResultTable,
     Row,
-    Table,
     Task,
     mean_of,
     rows_where,
@@ -73,7 +73,7 @@ class Figure3:
             for run in range(self.runs)
         ]
 
-    def tables(self, results: Results) -> list[Table]:
+    def tables(self, results: Results) -> list[ResultTable]:
         runs: list[Row] = []
         curves: list[Row] = []
         for d, algorithm, run in self._cases():
@@ -92,12 +92,12 @@ class Figure3:
             for algorithm in COMPARED
         ]
         return [
-            Table("figure3", summary, "Means over the runs; published: over ten.", _COLUMNS),
-            Table("figure3_runs", runs),
-            Table("figure3_curves", curves),
+            ResultTable("figure3", summary, "Means over the runs; published: over ten.", _COLUMNS),
+            ResultTable("figure3_runs", runs),
+            ResultTable("figure3_curves", curves),
         ]
 
-    def outcomes(self, tables: Sequence[Table]) -> list[Outcome]:
+    def outcomes(self, tables: Sequence[ResultTable]) -> list[Outcome]:
         rows = tables[0].rows
         recur, baseline, whitened, certify = (rows_where(rows, algorithm=a) for a in COMPARED)
         ratios = [row["ratio"] for row in recur if row["ratio"] is not None]
@@ -193,15 +193,15 @@ def _summary(d: int, algorithm: str, rows: list[Row]) -> Row:
 
 
 _COLUMNS = {
-    "d": Column("d", "d"),
-    "label": Column("algorithm"),
-    "questions": Column("questions", ",.1f"),
-    "counted": Column("counted as published", ",.1f"),
-    "published_questions": Column("published", ",.1f"),
-    "ratio": Column("ratio", ".2f"),
-    "error": Column("error", ".2%"),
-    "least_error": Column("least", ".2%"),
-    "largest_error": Column("largest", ".2%"),
-    "published_error": Column("published error", ".2%"),
-    "exact": Column("exact runs", "d"),
+    "d": ResultColumn("d", "d"),
+    "label": ResultColumn("algorithm"),
+    "questions": ResultColumn("questions", ",.1f"),
+    "counted": ResultColumn("counted as published", ",.1f"),
+    "published_questions": ResultColumn("published", ",.1f"),
+    "ratio": ResultColumn("ratio", ".2f"),
+    "error": ResultColumn("error", ".2%"),
+    "least_error": ResultColumn("least", ".2%"),
+    "largest_error": ResultColumn("largest", ".2%"),
+    "published_error": ResultColumn("published error", ".2%"),
+    "exact": ResultColumn("exact runs", "d"),
 }

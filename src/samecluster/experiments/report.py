@@ -10,7 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import samecluster
-from samecluster.experiments.experiment import Column, Experiment, Outcome, Table, rows_where
+from samecluster.experiments.experiment import (
+    Experiment,
+    Outcome,
+    ResultColumn,
+    ResultTable,
+    rows_where,
+)
 from samecluster.experiments.published import published_results
 
 __all__ = ["Section", "markdown_table", "report", "write_tables"]
@@ -21,12 +27,12 @@ class Section:
     """What an experiment gave, ready to be told."""
 
     experiment: Experiment
-    tables: Sequence[Table]
+    tables: Sequence[ResultTable]
     outcomes: Sequence[Outcome]
     picture: str | None = None
 
 
-def write_tables(tables: Sequence[Table], folder: Path) -> None:
+def write_tables(tables: Sequence[ResultTable], folder: Path) -> None:
     """One CSV file a table, with values at full precision."""
     for table in tables:
         text = io.StringIO()
@@ -75,20 +81,20 @@ def _outcomes(outcomes: Sequence[Outcome]) -> str:
         for outcome in outcomes
     ]
     columns = {
-        "statement": Column("statement"),
-        "wanted": Column("taken to hold if"),
-        "measured": Column("measured"),
-        "outcome": Column("outcome"),
+        "statement": ResultColumn("statement"),
+        "wanted": ResultColumn("taken to hold if"),
+        "measured": ResultColumn("measured"),
+        "outcome": ResultColumn("outcome"),
     }
     notes = {o.note: o.statement for o in outcomes if not o.holds and o.note}
     told = [f"- {note}" for note in notes]
     return "\n\n".join([markdown_table(columns, rows), *(["\n".join(told)] if told else [])])
 
 
-def markdown_table(columns: Mapping[str, Column], rows: Sequence[Mapping[str, Any]]) -> str:
+def markdown_table(columns: Mapping[str, ResultColumn], rows: Sequence[Mapping[str, Any]]) -> str:
     """The named columns of the rows; numbers to the right, nothing where there is no value.
 
-    >>> print(markdown_table({"n": Column("points", ",d")}, [{"n": 1000}, {"n": None}]))
+    >>> print(markdown_table({"n": ResultColumn("points", ",d")}, [{"n": 1000}, {"n": None}]))
     | points |
     |---:|
     | 1,000 |

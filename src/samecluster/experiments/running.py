@@ -18,14 +18,14 @@ from pathlib import Path
 
 from samecluster.experiments.experiment import Row, Task
 
-__all__ = ["Store", "available_cores", "missing_tasks", "run_tasks"]
+__all__ = ["ResultStore", "available_cores", "missing_tasks", "run_tasks"]
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _LOOK_UP = 0.5
 """Seconds between two looks of a worker at whether it is still needed."""
 
 
-class Store:
+class ResultStore:
     """Results on disk: one JSON line each, appended when a task is done.
 
     A line that a crash cut off counts as not there.
@@ -61,7 +61,7 @@ def available_cores() -> int:
     return os.cpu_count() or 1
 
 
-def missing_tasks(tasks: Sequence[Task], store: Store) -> list[Task]:
+def missing_tasks(tasks: Sequence[Task], store: ResultStore) -> list[Task]:
     """The tasks without a result, each once, the longest first, lest cores idle at the end."""
     known = store.load()
     missing = {task.key: task for task in tasks if task.key not in known}
@@ -70,7 +70,7 @@ def missing_tasks(tasks: Sequence[Task], store: Store) -> list[Task]:
 
 def run_tasks(
     tasks: Sequence[Task],
-    store: Store,
+    store: ResultStore,
     workers: int | None = None,
     on_done: Callable[[Task], None] | None = None,
 ) -> dict[str, Row]:

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from samecluster.experiments.experiment import (
-    Column,
     Outcome,
+    ResultColumn,
     Results,
+    ResultTable,
     Row,
-    Table,
     Task,
     mean_of,
     rows_where,
@@ -101,11 +101,15 @@ class Statements:
             + [task for d in self.figure3.dimensions for task in self._recur_tasks(d)]
         )
 
-    def tables(self, results: Results) -> list[Table]:
+    def tables(self, results: Results) -> list[ResultTable]:
         return [
-            Table("sampling", self._sampling_rows(results), _SAMPLING_CAPTION, _SAMPLING_COLUMNS),
-            Table("one_cluster", self._cluster_rows(results), _CLUSTER_CAPTION, _CLUSTER_COLUMNS),
-            Table("five_percent", self._five_rows(results), _FIVE_CAPTION, _FIVE_COLUMNS),
+            ResultTable(
+                "sampling", self._sampling_rows(results), _SAMPLING_CAPTION, _SAMPLING_COLUMNS
+            ),
+            ResultTable(
+                "one_cluster", self._cluster_rows(results), _CLUSTER_CAPTION, _CLUSTER_COLUMNS
+            ),
+            ResultTable("five_percent", self._five_rows(results), _FIVE_CAPTION, _FIVE_COLUMNS),
         ]
 
     def _sampling_rows(self, results: Results) -> list[Row]:
@@ -164,7 +168,7 @@ class Statements:
             )
         return rows
 
-    def outcomes(self, tables: Sequence[Table]) -> list[Outcome]:
+    def outcomes(self, tables: Sequence[ResultTable]) -> list[Outcome]:
         sampling, cluster, five = (table.rows for table in tables)
         least = min(row[f"b={CONSTANTS[-1]:g}"] for row in sampling)
         shares = [row["share"] for row in five]
@@ -222,35 +226,35 @@ _SAMPLING_CAPTION = (
     "b how much it holds on average, as a share of n/k."
 )
 _SAMPLING_COLUMNS = {
-    "sizes": Column("sizes"),
-    "d": Column("d", "d"),
-    "k": Column("k", "d"),
-    **{f"b={b:g}": Column(f"b={b:g}", ".1%") for b in CONSTANTS},
-    "inside": Column("inside, share of n/k", ".1%"),
+    "sizes": ResultColumn("sizes"),
+    "d": ResultColumn("d", "d"),
+    "k": ResultColumn("k", "d"),
+    **{f"b={b:g}": ResultColumn(f"b={b:g}", ".1%") for b in CONSTANTS},
+    "inside": ResultColumn("inside, share of n/k", ".1%"),
 }
 _CLUSTER_CAPTION = (
     "Questions for one cluster against the bound. The O-constant is the least a with questions ≤ "
     "(a·(r/γ)·ln(r/γ))^r in every run."
 )
 _CLUSTER_COLUMNS = {
-    "rank": Column("r", "d"),
-    "d": Column("d", "d"),
-    "margin": Column("γ", "g"),
-    "questions": Column("questions", ",.1f"),
-    "most_questions": Column("most", ",d"),
-    "inside": Column("points inside", ",.0f"),
-    "bound": Column("bound", ",.4g"),
-    "constant": Column("O-constant", ".2f"),
-    "exact": Column("exact runs", "d"),
+    "rank": ResultColumn("r", "d"),
+    "d": ResultColumn("d", "d"),
+    "margin": ResultColumn("γ", "g"),
+    "questions": ResultColumn("questions", ",.1f"),
+    "most_questions": ResultColumn("most", ",d"),
+    "inside": ResultColumn("points inside", ",.0f"),
+    "bound": ResultColumn("bound", ",.4g"),
+    "constant": ResultColumn("O-constant", ".2f"),
+    "exact": ResultColumn("exact runs", "d"),
 }
 _FIVE_CAPTION = "Questions until the error is at most 5 %, and their share of k·n."
 _FIVE_COLUMNS = {
-    "d": Column("d", "d"),
-    "questions": Column("questions", ",.0f"),
-    "share": Column("share of k·n", ".2%"),
-    "most_share": Column("largest", ".2%"),
-    "counted": Column("counted as published", ",.0f"),
-    "counted_share": Column("share", ".2%"),
-    "published": Column("published", ",.0f"),
-    "published_share": Column("share", ".2%"),
+    "d": ResultColumn("d", "d"),
+    "questions": ResultColumn("questions", ",.0f"),
+    "share": ResultColumn("share of k·n", ".2%"),
+    "most_share": ResultColumn("largest", ".2%"),
+    "counted": ResultColumn("counted as published", ",.0f"),
+    "counted_share": ResultColumn("share", ".2%"),
+    "published": ResultColumn("published", ",.0f"),
+    "published_share": ResultColumn("share", ".2%"),
 }

@@ -12,11 +12,11 @@ from dataclasses import dataclass
 
 from samecluster import Recur
 from samecluster.experiments.experiment import (
-    Column,
     Outcome,
+    ResultColumn,
     Results,
+    ResultTable,
     Row,
-    Table,
     Task,
     mean_of,
     rows_where,
@@ -102,14 +102,16 @@ class Theory:
     def tasks(self) -> list[Task]:
         return [task for case in self._cases() for task in self._runs(*case[1:])]
 
-    def tables(self, results: Results) -> list[Table]:
+    def tables(self, results: Results) -> list[ResultTable]:
         growth = []
         for grows, n, d, k, algorithm in self._cases():
             found = [results[task.key] for task in self._runs(n, d, k, algorithm)]
             growth.append(_growth_row(grows, n, d, k, algorithm, found))
         return [
-            Table("theory_growth", growth, _GROWTH_CAPTION, _GROWTH_COLUMNS),
-            Table("theory_rounds", self._round_rows(results), _ROUNDS_CAPTION, _ROUNDS_COLUMNS),
+            ResultTable("theory_growth", growth, _GROWTH_CAPTION, _GROWTH_COLUMNS),
+            ResultTable(
+                "theory_rounds", self._round_rows(results), _ROUNDS_CAPTION, _ROUNDS_COLUMNS
+            ),
         ]
 
     def _round_rows(self, results: Results) -> list[Row]:
@@ -133,7 +135,7 @@ class Theory:
                 )
         return rows
 
-    def outcomes(self, tables: Sequence[Table]) -> list[Outcome]:
+    def outcomes(self, tables: Sequence[ResultTable]) -> list[Outcome]:
         growth, rounds = tables[0].rows, tables[1].rows
         return [
             Outcome(
@@ -231,25 +233,25 @@ _GROWTH_CAPTION = (
     "Theorem 1: its bound with the constants of the proof, for RECUR with a guarantee."
 )
 _GROWTH_COLUMNS = {
-    "grows": Column("grows"),
-    "n": Column("n", ",d"),
-    "d": Column("d", "d"),
-    "k": Column("k", "d"),
-    "label": Column("algorithm"),
-    "rounds": Column("rounds", ".1f"),
-    "questions": Column("questions", ",.1f"),
-    "least_questions": Column("least", ",d"),
-    "most_questions": Column("most", ",d"),
-    "bound": Column("bound", ",.0f"),
-    "ratio": Column("ratio", ".3f"),
-    "theorem1": Column("Theorem 1", ",.3g"),
-    "exact": Column("exact runs", "d"),
+    "grows": ResultColumn("grows"),
+    "n": ResultColumn("n", ",d"),
+    "d": ResultColumn("d", "d"),
+    "k": ResultColumn("k", "d"),
+    "label": ResultColumn("algorithm"),
+    "rounds": ResultColumn("rounds", ".1f"),
+    "questions": ResultColumn("questions", ",.1f"),
+    "least_questions": ResultColumn("least", ",d"),
+    "most_questions": ResultColumn("most", ",d"),
+    "bound": ResultColumn("bound", ",.0f"),
+    "ratio": ResultColumn("ratio", ".3f"),
+    "theorem1": ResultColumn("Theorem 1", ",.3g"),
+    "exact": ResultColumn("exact runs", "d"),
 }
 _ROUNDS_CAPTION = "Rounds until at most εn points have no label, against 8k·ln(1/ε)."
 _ROUNDS_COLUMNS = {
-    "label": Column("algorithm"),
-    "epsilon": Column("ε", "g"),
-    "rounds": Column("rounds", ".1f"),
-    "most_rounds": Column("most", "d"),
-    "bound": Column("bound", ",.1f"),
+    "label": ResultColumn("algorithm"),
+    "epsilon": ResultColumn("ε", "g"),
+    "rounds": ResultColumn("rounds", ".1f"),
+    "most_rounds": ResultColumn("most", "d"),
+    "bound": ResultColumn("bound", ",.1f"),
 }

@@ -13,7 +13,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
-from samecluster.recovery.certify.guide.hints import hinted_components, one_of_each_hint
+from samecluster.recovery.hints import hinted_components, one_of_each_hint
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.store import MemoryStore
 from samecluster.workspace.open import open_session, reopen

@@ -17,7 +17,7 @@ from samecluster.experiments.catalogue import all_experiments
 from samecluster.experiments.experiment import Experiment, Results, Task
 from samecluster.experiments.plots import MISSING, can_draw, draw
 from samecluster.experiments.report import Section, report, write_tables
-from samecluster.experiments.running import Store, available_cores, missing_tasks, run_tasks
+from samecluster.experiments.running import ResultStore, available_cores, missing_tasks, run_tasks
 
 __all__ = ["run_reproduce"]
 
@@ -29,7 +29,7 @@ def run_reproduce(what: str, runs: int | None, quick: bool, out: Path) -> bool:
         raise InvalidInputError(f"runs must be at least 1, got {runs}")
     experiments = all_experiments(quick, runs)
     chosen = list(experiments.values()) if what == "all" else [experiments[what]]
-    store = Store(_folder(out) / "results.jsonl")
+    store = ResultStore(_folder(out) / "results.jsonl")
     if not can_draw():
         console.print(
             f"No pictures this time: {escape(MISSING)}\nThen run the same command again: it draws "
@@ -69,7 +69,7 @@ def _command(what: str, runs: int | None, quick: bool, out: Path) -> str:
     return f"samecluster reproduce {what}{options} --out {out}"
 
 
-def _run(tasks: list[Task], store: Store, console: Console) -> Results:
+def _run(tasks: list[Task], store: ResultStore, console: Console) -> Results:
     missing = missing_tasks(tasks, store)
     total = len({task.key for task in tasks})
     there = total - len(missing)

@@ -9,13 +9,13 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from samecluster.errors import InvalidInputError
-from samecluster.experiments.experiment import Table
+from samecluster.experiments.experiment import ResultTable
 from samecluster.plots import MISSING, can_draw
 
 __all__ = ["MISSING", "can_draw", "draw"]
 
 
-def draw(name: str, tables: Sequence[Table], folder: Path) -> list[Path]:
+def draw(name: str, tables: Sequence[ResultTable], folder: Path) -> list[Path]:
     """Draw the picture of an experiment as PNG and SVG; returns their paths.
 
     Raises InvalidInputError that says what to install if matplotlib is missing.

@@ -17,7 +17,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
-from samecluster.recovery.certify.guide.hints import one_of_each_hint
+from samecluster.recovery.hints import one_of_each_hint
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement
 from samecluster.recovery.predict.model import Predictor

@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
-from samecluster.recovery.certify.guide.hints import hinted_components
 from samecluster.recovery.certify.guide.mixture import components
+from samecluster.recovery.hints import hinted_components
 
 __all__ = ["UNBORN", "Guide"]
 

@@ -1,7 +1,4 @@
-"""Conformance suites for what others may bring: stores.
-
-Each check raises AssertionError with the sentence that does not hold. Run it in your own tests.
-"""
+"""What every store of a session's events keeps to."""
 
 from __future__ import annotations
 

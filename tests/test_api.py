@@ -4,14 +4,24 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import clone
-from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import samecluster
-from samecluster import Recur, SameCluster, Verdict, clustering_error, recover, start
+from samecluster import (
+    AskEverything,
+    Recur,
+    SameCluster,
+    Session,
+    Verdict,
+    clustering_error,
+    recover,
+    register_method,
+    start,
+)
+from samecluster.api import METHODS as REGISTERED
 from samecluster.errors import ContradictionError, InvalidInputError, OracleError
 from samecluster.instances import make_ellipsoids
-from samecluster.oracles import LabelOracle, RowOracle
+from samecluster.oracles import LabelOracle
+from samecluster.sessions.storage.store import MemoryStore
 
 METHODS = [
     "certify",
@@ -141,12 +151,6 @@ def test_bad_input_is_named(X, changes, message) -> None:
         recover(X, never, **arguments)
 
 
-def test_one_cluster_is_refused_but_by_the_estimator_which_asks_nothing() -> None:
-    assert SameCluster(n_clusters=1).fit(X2).n_questions_ == 0
-    with pytest.raises(InvalidInputError, match="from 2 to"):
-        SameCluster(n_clusters=0, oracle=LabelOracle([0, 0, 0])).fit(X2)
-
-
 def test_column_names_are_used_where_there_are_some() -> None:
     class Frame:
         columns = ("height", "weight")
@@ -179,8 +183,6 @@ def test_an_oracle_that_is_none_is_refused() -> None:
         recover(X2, LabelOracle([0, 1]), n_clusters=2, margin=1.0)
     with pytest.raises(InvalidInputError, match="one label an item"):
         LabelOracle([[0, 1]])
-    with pytest.raises(InvalidInputError, match="needs an oracle"):
-        SameCluster().fit(X2)
 
 
 def test_answers_that_contradict_each_other_are_shown() -> None:
@@ -222,34 +224,6 @@ def test_random_state_takes_what_scikit_learn_users_pass() -> None:
     for state in (None, 3, np.random.default_rng(3), np.random.RandomState(3)):
         found = recover(made.X, oracle, n_clusters=2, margin=1.0, random_state=state)
         assert clustering_error(found.labels, made.labels) == 0
-
-
-CENTRES = np.array([[-1.0, 1.0], [-0.5, -1.5], [1.0, 0.5]])
-
-
-def nearest_centre(x, y) -> bool:
-    """Same group if the nearest of three fixed centres is the same."""
-    one, two = (np.linalg.norm(np.resize(row, 2) - CENTRES, axis=1).argmin() for row in (x, y))
-    return bool(one == two)
-
-
-@parametrize_with_checks(  # type: ignore[untyped-decorator]
-    # Cells of three centres have hardly a margin, and certify would notice a larger one.
-    [SameCluster(margin=1e-9, oracle=RowOracle(nearest_centre), random_state=0)]
-)
-def test_scikit_learn_finds_a_proper_estimator(estimator, check) -> None:
-    check(estimator)
-
-
-def test_the_estimator_clones_and_sets_parameters() -> None:
-    made = make_ellipsoids(200, 2, 3, random_state=0)
-    model = SameCluster(3, oracle=LabelOracle(made.labels), method=Recur(), random_state=0)
-    twin = clone(model).set_params(margin=0.5)
-    assert twin.get_params()["margin"] == 0.5
-    assert model.get_params()["margin"] == 1.0
-    assert not hasattr(twin, "labels_")
-    assert clustering_error(model.fit_predict(made.X), made.labels) == 0
-    assert repr(model.recovery_).startswith("<Recovery by recur")
 
 
 def test_verdict_objects_are_accepted_from_functions() -> None:
@@ -335,3 +309,52 @@ def test_known_groups_that_answers_contradict_are_shown_with_them() -> None:
     with pytest.raises(ContradictionError) as caught:
         start(X2, known=["a", "a", None], answers=told)
     assert [str(answer) for answer in caught.value.witness] == ["1 and 0 same", "0 and 1 different"]
+
+
+@pytest.fixture
+def registry():
+    """The methods by name, put back afterwards."""
+    before = dict(REGISTERED)
+    yield REGISTERED
+    REGISTERED.clear()
+    REGISTERED.update(before)
+
+
+def test_a_registered_method_has_its_name_at_every_door(registry) -> None:
+    register_method("batches", lambda within=None: Recur(sampling="batches", within=within))
+    made = make_ellipsoids(200, 2, 2, random_state=0)
+    common: dict[str, Any] = {"n_clusters": 2, "margin": 1.0, "random_state": 0}
+    named, given = (
+        recover(made.X, LabelOracle(made.labels), method=method, **common)
+        for method in ("batches", Recur(sampling="batches"))
+    )
+    assert named.answers == given.answers
+    assert start(made.X, method="batches", **common).pending
+    model = SameCluster(oracle=LabelOracle(made.labels), method="batches", **common).fit(made.X)
+    assert model.n_questions_ == named.n_questions
+    parameters = {"n_clusters": 2, "margin": 1.0, "method": {"name": "batches", "within": 2}}
+    keys = [str(row) for row in range(200)]
+    with Session.create(MemoryStore(), keys, made.X, parameters=parameters) as session:
+        assert session.ask("ann")
+
+
+def test_a_name_that_is_taken_or_no_name_is_refused_in_one_line(registry) -> None:
+    before = dict(registry)
+    refused: list[tuple[Any, Any, str]] = [
+        ("certify", AskEverything, "there is a method 'certify' already; register another name"),
+        ("", AskEverything, "the name of a method must be a text, got ''"),
+        (7, AskEverything, "the name of a method must be a text, got 7"),
+        ("mine", AskEverything(), "factory must be a class or a function that makes a method"),
+    ]
+    for name, factory, message in refused:
+        with pytest.raises(InvalidInputError, match=message) as caught:
+            register_method(name, factory)
+        assert "\n" not in str(caught.value)
+    assert registry == before
+
+
+def test_a_factory_that_makes_no_method_is_refused_when_it_is_used(registry) -> None:
+    factory: Any = dict
+    register_method("nothing", factory)
+    with pytest.raises(InvalidInputError, match="name or an object such as Recur"):
+        start(X2, method="nothing")
