@@ -125,7 +125,8 @@ def measured(path: str, out: str, options: dict[str, Any]) -> dict[str, Any]:
     cheap = [pass_over(source, nearest_centre(centres))]
     reading = pass_over(source, len)
     begin, cpu = time.perf_counter(), time.process_time()
-    settings = {"n_clusters": 5, "margin": 1.0, "random_state": 0, "out": out} | options
+    declared = {"n_clusters": 5, "margin": 1.0, "random_state": 0, "out": out}
+    settings: dict[str, Any] = declared | options
     if in_session:
         found = labelled(source, labels, settings)
     else:

@@ -404,11 +404,16 @@ def test_at_any_moment_rows_in_reach_of_the_answers_are_what_they_are(
     some = answers[: round(share * len(answers))]
     known = start(X, answers=some, **options).snapshot()
     sample = LabelledSample(X, Survey.of(made.X), some, known.labels, known.how_codes, made.margin)
-    names = np.full(600, UNDECIDED, np.int16)
-    rest = OtherRows(ArrayPoints(made.X), rows, names, 1, np.random.default_rng(0), block=100)
-    following = SampleLabels(method, sample, rest)
-    to_ask = following.prove()
-    labels, how = following.result(0, 600)
+    names, how, labels = (
+        np.full(600, UNDECIDED, np.int16),
+        np.zeros(600, np.int8),
+        np.zeros(600, "i4"),
+    )
+    draws = np.random.default_rng(0)
+    rest = OtherRows(ArrayPoints(made.X), rows, names, how, 1, draws, block=100)
+    found = SampleLabels(method, sample, rest)
+    to_ask = found.prove()
+    rest.finish(found.labels, found.how, labels)
     proven = how >= How.PROVEN
     _assert_pure(np.where(proven, labels, -1), made.labels)
     assert ((labels >= 0) == (how > How.UNASSIGNED)).all()

@@ -29,11 +29,9 @@ from samecluster.recovery.result.how import How
 
 __all__ = ["LabelledSample", "OpenRows", "SampleLabels"]
 
-_FITTED = 20_000
-_PREDICTED = 1 << 14  # added to the label of a row that was only predicted to have it
-_SHAPED = 4  # members a direction, from which on a cluster's edge is known
+_FITTED = 20_000  # rows that clouds are fitted to: 400 for each number of a covariance at d=8
+_SHAPED = 4  # members per direction, from which on a cluster's edge is known
 _ENOUGH = 4_096  # open rows after which questions teach more than another sweep
-_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,13 +91,15 @@ class OpenRows:
 
 
 class SampleLabels:
-    """The rows outside a sample follow it: `infer` or `prove` once, then `result` for any rows."""
+    """The rows outside a sample follow it: call `infer` or `prove` once.
+
+    ``labels`` and ``how`` (m,) are those of the sample and of rows that joined it since; what is
+    found about other rows is written into ``rest``.
+    """
 
     def __init__(self, settings: Certify, sample: LabelledSample, rest: OtherRows) -> None:
         self._settings, self._sample, self._rest = settings, sample, rest
-        # Beside the sample's own: of rows that a sweep could not decide by itself.
-        self._labels, self._how = sample.labels, sample.how
-        self._in_reach = How.INFERRED
+        self.labels, self.how = sample.labels, sample.how
 
     def infer(self, predict: bool = True) -> None:
         """One sweep: rows in reach are inferred, others predicted, or in none of the clusters."""
@@ -117,26 +117,23 @@ class SampleLabels:
     def prove(self) -> OpenRows:
         """Sweep until each row is proven, or open; RefutedError if the margin does not allow it."""
         sample, rest, m = self._sample, self._rest, len(self._sample.X)
-        self._in_reach = How.PROVEN
         asking = sample.closed(self._settings, guessed=False)
         closure = asking.known.closure
         if not closure.alive:
             return OpenRows(np.zeros(0, np.int64), np.zeros((0, rest.points.d)), rest.points.n - m)
         numbers = sample.numbers(closure)
         self._share_members(closure, numbers)
-        while len(points := rest.sweep(asking)):
+        while len(points := rest.sweep(asking.known)):
             asking.extend(points)
             _climb(asking)
             if np.count_nonzero(closure.labels[m:] < 0) > _ENOUGH:
                 break
-        for begin in range(0, len(rest.names), _AT_ONCE):
-            names = rest.names[begin : begin + _AT_ONCE]
-            names[names >= 0] = numbers[names[names >= 0]]
+        rest.relabel(numbers)
         taken = closure.labels[m:]
         labels = np.where(taken >= 0, numbers[taken], -1)
         how = np.where(labels >= 0, How.PROVEN, How.UNASSIGNED).astype(np.int8)
-        self._labels = np.concatenate([sample.labels, labels.astype(np.int64)])
-        self._how = np.concatenate([sample.how, how])
+        self.labels = np.concatenate([sample.labels, labels.astype(np.int64)])
+        self.how = np.concatenate([sample.how, how])
         open_ = m + np.flatnonzero(labels < 0)
         return OpenRows(rest.rows[open_], np.asarray(asking.known.points[open_]), rest.n_left or 0)
 
@@ -144,22 +141,10 @@ class SampleLabels:
         """Where no more questions may be asked: what `prove` left open goes with clouds."""
         shapes = CloudShapes.of(self._sample)
         places = np.flatnonzero(np.isin(self._rest.rows, open_.rows))
-        self._labels[places] = shapes.predicted(open_.points)
-        self._how[places] = np.where(self._labels[places] >= 0, How.PREDICTED, How.UNASSIGNED)
+        self.labels[places] = shapes.predicted(open_.points)
+        self.how[places] = np.where(self.labels[places] >= 0, How.PREDICTED, How.UNASSIGNED)
         if open_.n_more:
             self._follow(LabelBlock(None, np.zeros(0, np.int16), shapes))
-
-    def result(self, begin: int, end: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
-        """Clusters and how they are known, of rows from ``begin`` to before ``end``."""
-        rest = self._rest
-        names = np.array(rest.names[begin:end], dtype=np.int32)
-        how = np.where(names >= 0, self._in_reach, How.UNASSIGNED).astype(np.int8)
-        how[names >= _PREDICTED] = How.PREDICTED
-        labels = np.where(names >= 0, names % _PREDICTED, -1).astype(np.int32)
-        mine = np.flatnonzero((rest.rows >= begin) & (rest.rows < end))
-        at = rest.rows[mine] - begin
-        labels[at], how[at] = self._labels[mine], self._how[mine]
-        return labels, how
 
     def _share_members(self, closure: Closure, numbers: Array) -> None:
         """What the sample has proven otherwise than by reach extends the reach, too."""
@@ -172,8 +157,8 @@ class SampleLabels:
                 proven[mine] = False
 
     def _follow(self, work: LabelBlock) -> None:
-        for rows, names in self._rest.worked_on(work):
-            self._rest.names[rows] = names
+        for rows, (names, how) in self._rest.worked_on(work):
+            self._rest.names[rows], self._rest.how[rows] = names, how
 
 
 def _climb(asking: CertifyRun) -> None:
@@ -219,20 +204,22 @@ class CloudShapes:
 
 @dataclass(frozen=True, eq=False)
 class LabelBlock:
-    """The work on a block: infer what is in reach, predict the rest."""
+    """The work on a block: infer what is in reach, predict the rest; names and how of open rows."""
 
     sweep: Sweep | None
     numbers: Array
     shapes: CloudShapes | None
 
-    def __call__(self, block: Array, bits: Array) -> Array:
+    def __call__(self, block: Array, bits: Array) -> tuple[Array, Array]:
         which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
         names = np.full(len(which), UNDECIDED, np.int16)
+        how = np.full(len(which), How.UNASSIGNED, np.int8)
         if self.sweep is not None:
             found = self.sweep.decide(block, which).names
             names[found >= 0] = self.numbers[found[found >= 0]]
+            how[names >= 0] = How.INFERRED
         if self.shapes is not None:
             open_ = np.flatnonzero(names < 0)
-            guessed = self.shapes.predicted(block[which[open_]])
-            names[open_] = np.where(guessed >= 0, guessed + _PREDICTED, UNDECIDED)
-        return names
+            names[open_] = self.shapes.predicted(block[which[open_]])
+            how[open_] = np.where(names[open_] >= 0, How.PREDICTED, How.UNASSIGNED)
+        return names, how
