@@ -1,6 +1,7 @@
 """Sessions on data in blocks: questions about a sample, labels for all rows."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from samecluster.large.other_rows import UNDECIDED, OtherRows
 from samecluster.oracles import LabelOracle
 from samecluster.points.protocol import ArrayPoints
 from samecluster.points.survey import Survey
+from samecluster.proof.checker import check, fingerprint
+from samecluster.proof.log import in_parts
 from samecluster.recovery.certify.levels import first_rows
 from samecluster.workspace.all_rows import swept, taken_in, write_all
 from samecluster.workspace.open import OpenSession, open_session, reopen
@@ -389,21 +392,33 @@ def test_a_session_in_memory_stays_one(points) -> None:
     seed=st.integers(0, 10_000),
     d=st.integers(1, 3),
     fill=st.sampled_from(["ball", "shell", "half", "blobs"]),
+    margin=st.sampled_from([0.2, 1.0]),
     size=st.integers(20, 200),
     share=st.floats(0.0, 1.0),
+    told=st.booleans(),
 )
 def test_at_any_moment_rows_in_reach_of_the_answers_are_what_they_are(
-    seed, d, fill, size, share
+    seed, d, fill, margin, size, share, told
 ) -> None:
-    """However few answers there are about however small a sample: no proven label is wrong."""
-    made = make_ellipsoids(600, d, 3, fill=fill, random_state=seed)
+    """However few answers there are about however small a sample: no proven label is wrong, and
+    the proof of all rows holds and shows what is called proven."""
+    made = make_ellipsoids(600, d, 3, margin=margin, fill=fill, random_state=seed)
     rows = np.random.default_rng(seed).permutation(600)[:size]
     X, truth, method = made.X[rows], made.labels[rows], Certify(kernel="numpy")
     options: dict[str, Any] = {"margin": made.margin, "method": method, "random_state": 0}
+    options["n_clusters"] = 3 if told else None
     answers = recover(X, LabelOracle(truth), **options).answers
     some = answers[: round(share * len(answers))]
     known = start(X, answers=some, **options).snapshot()
-    sample = LabelledSample(X, Survey.of(made.X), some, known.labels, known.how_codes, made.margin)
+    sample = LabelledSample(
+        X,
+        replace(Survey.of(made.X), fingerprint=fingerprint(made.X)),
+        some,
+        known.labels,
+        known.how_codes,
+        made.margin,
+        proof=known.proof,
+    )
     names, how, labels = (
         np.full(600, UNDECIDED, np.int16),
         np.zeros(600, np.int8),
@@ -412,7 +427,13 @@ def test_at_any_moment_rows_in_reach_of_the_answers_are_what_they_are(
     draws = np.random.default_rng(0)
     rest = OtherRows(ArrayPoints(made.X), rows, names, how, 1, draws, block=100)
     found = SampleLabels(method, sample, rest)
-    to_ask = found.prove()
+    lines: list[Any] = []
+
+    def write_proof(header: Any) -> Any:
+        lines.append(header)
+        return lambda record: lines.extend(in_parts(record))
+
+    to_ask = found.prove(write_proof)
     rest.finish(found.labels, found.how, labels)
     proven = how >= How.PROVEN
     _assert_pure(np.where(proven, labels, -1), made.labels)
@@ -420,3 +441,6 @@ def test_at_any_moment_rows_in_reach_of_the_answers_are_what_they_are(
     left = np.setdiff1d(np.flatnonzero(~proven), rows)
     assert len(to_ask.rows) + to_ask.n_more == len(left)
     assert set(to_ask.rows) <= set(left)
+    shown = check(made.X, iter(lines))
+    _assert_pure(shown.labels, made.labels)
+    assert set(np.flatnonzero(how == How.PROVEN)) <= set(np.flatnonzero(shown.labels >= 0))

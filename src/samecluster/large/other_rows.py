@@ -4,22 +4,34 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from samecluster._typing import Array, FloatArray, IntArray
+from samecluster.errors import RefutedError
 from samecluster.large.sweep import PIECE, BlockDecisions, Sweep, SweepWork, open_bits
 from samecluster.points.block_work import Work, over_blocks
 from samecluster.points.protocol import Points
 from samecluster.proof.log import renumbered
+from samecluster.questions.pair import Answer, Question
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.result.how import How
 
-__all__ = ["IN_SAMPLE", "UNDECIDED", "OtherRows", "PassProgress"]
+__all__ = [
+    "IN_SAMPLE",
+    "UNDECIDED",
+    "OtherRows",
+    "PassProgress",
+    "Write",
+    "about_rows",
+    "refuted_by_row",
+]
 
 T = TypeVar("T")
+Write: TypeAlias = Callable[[tuple[Any, ...]], None]
+"""Takes the records of a proof, one after the other."""
 
 UNDECIDED, IN_SAMPLE = -1, -2
 # Undecided rows that join the sample after one sweep: with 16 columns 8 MB, and less than a third
@@ -67,7 +79,7 @@ class OtherRows:
     how: npt.NDArray[np.int8]
     threads: int
     rng: np.random.Generator
-    write: Callable[[Any], None] | None = None
+    write: Write | None = None
     on_progress: Callable[[PassProgress], None] = lambda _: None
     block: int = PIECE
     n_sweeps: int = 0
@@ -183,3 +195,20 @@ class _UndecidedRows:
         self._thin()
         order = np.argsort(self._keys, kind="stable")
         return self._rows[order], self._points[order]
+
+
+def about_rows(question: Question, rows: IntArray) -> Question:
+    """A question about places in the sample as one about rows."""
+    return Question(int(rows[question.item]), int(rows[question.comparator]))
+
+
+def refuted_by_row(refuted: RefutedError, rows: IntArray) -> RefutedError:
+    """An error about places in the sample as one about rows."""
+    answers = (Answer(about_rows(a.question, rows), a.verdict, a.who) for a in refuted.answers)
+    return RefutedError(
+        int(rows[refuted.item]),
+        refuted.cluster,
+        tuple(answers),
+        refuted.margin,
+        refuted.largest_margin,
+    )

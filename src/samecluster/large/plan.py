@@ -21,10 +21,10 @@ import numpy.typing as npt
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.large.follow import LabelledSample, SampleLabels
-from samecluster.large.other_rows import OtherRows
+from samecluster.large.other_rows import OtherRows, about_rows, refuted_by_row
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.pair import Answer, Question
+from samecluster.questions.pair import Answer
 from samecluster.questions.run import Plan
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.certify.levels import LARGEST_LEVEL, level_sizes
@@ -146,20 +146,3 @@ def by_row(plan: Plan[Any], rest: OtherRows, on_answer: Callable[[Answer], objec
             batch = plan.send(verdicts)
         except StopIteration:
             return
-
-
-def about_rows(question: Question, rows: IntArray) -> Question:
-    """A question about places in the sample as one about rows."""
-    return Question(int(rows[question.item]), int(rows[question.comparator]))
-
-
-def refuted_by_row(refuted: RefutedError, rows: IntArray) -> RefutedError:
-    """An error about places in the sample as one about rows."""
-    answers = (Answer(about_rows(a.question, rows), a.verdict, a.who) for a in refuted.answers)
-    return RefutedError(
-        int(rows[refuted.item]),
-        refuted.cluster,
-        tuple(answers),
-        refuted.margin,
-        refuted.largest_margin,
-    )

@@ -150,6 +150,7 @@ def _sample(opened: OpenSession) -> LabelledSample:
         known.how_codes,
         known.margin if _rests_on_margin(opened) else None,
         frozenset({*known.exceptions, *(row for row in excepted if row is not None)}),
+        known.proof,
     )
 
 
