@@ -186,9 +186,9 @@ def labelled(source: Path, truth: Any, settings: dict[str, Any]) -> dict[str, in
 
 def answer(opened: OpenSession, truth: Any) -> None:
     """Answer until nothing is left to ask."""
-    assert opened.whole is not None
+    assert opened.blocks is not None
     while questions := opened.session.ask():
-        one, other = opened.whole.rows[list(questions[0].rows)]
+        one, other = opened.blocks.rows[list(questions[0].rows)]
         verdict = "same" if truth[one] == truth[other] else "different"
         opened.session.tell(questions[0].id, verdict)
 

@@ -159,8 +159,8 @@ def _desk(
     if images is not None and not manner.show:
         columns = tuple(name for name in columns if _goes_with_a_picture(opened, name, images))
     views = Views(opened, columns, images)
-    names = opened.prepared.kept.preparation.number_columns
-    plot = Plot(opened.prepared.X, names, views)
+    names = opened.data.preparation.features.number_columns
+    plot = Plot(opened.data.X, names, views)
     return ServerContext(
         opened, SessionThread(opened.session), views, plot, images, people, manner.lease_seconds
     )

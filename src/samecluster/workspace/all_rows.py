@@ -50,13 +50,13 @@ def sample_line(opened: OpenSession, session: str | None = None) -> str | None:
 
     ``session`` is what to call the session file if not by its path.
     """
-    whole = opened.whole
-    if whole is None:
+    blocks = opened.blocks
+    if blocks is None:
         return None
-    path, data = (opened.path, whole.data) if session is None else (Path(session), whole.name)
+    path, data = (opened.path, blocks.path) if session is None else (Path(session), blocks.name)
     return (
-        f"The items are a sample: {len(whole.rows):,} of the {whole.survey.n:,} rows of "
-        f"{whole.name}. To label all rows: {export_command(path, data, 'FOLDER')}"
+        f"The items are a sample: {len(blocks.rows):,} of the {blocks.survey.n:,} rows of "
+        f"{blocks.name}. To label all rows: {export_command(path, data, 'FOLDER')}"
     )
 
 
@@ -77,7 +77,7 @@ def is_proving(opened: OpenSession) -> bool:
 
 def swept(opened: OpenSession, on_progress: Callable[[PassProgress], None]) -> AllRowsSweep:
     """Look at all rows, and keep nothing but counts and the rows that need questions."""
-    n = _whole(opened).survey.n
+    n = _blocks(opened).survey.n
     return _swept(opened, np.full(n, UNDECIDED, np.int16), np.zeros(n, np.int8), None, on_progress)
 
 
@@ -85,7 +85,7 @@ def write_all(
     opened: OpenSession, out: Path, on_progress: Callable[[PassProgress], None]
 ) -> AllRowsSweep:
     """Write labels.npy and how.npy of all rows into a folder that appears when it is complete."""
-    with label_store(_whole(opened).survey.n, out) as store:
+    with label_store(_blocks(opened).survey.n, out) as store:
         return _swept(opened, store.names, store.how, store.labels, on_progress)
 
 
@@ -101,9 +101,9 @@ def check_folder(out: str) -> Path:
 
 def taken_in(opened: OpenSession, to_ask: OpenRows, who: str | None) -> OpenSession:
     """The session with more rows as items."""
-    prepared = joined(opened.prepared, to_ask.rows, to_ask.points)
-    opened.session.update(prepared.keys, prepared.X, preparation=prepared.kept.to_json(), who=who)
-    return replace(opened, prepared=prepared)
+    data = joined(opened.data, to_ask.rows, to_ask.points)
+    opened.session.update(data.keys, data.X, preparation=data.preparation.to_json(), who=who)
+    return replace(opened, data=data)
 
 
 def _swept(
@@ -113,10 +113,12 @@ def _swept(
     labels: npt.NDArray[np.int32] | None,
     on_progress: Callable[[PassProgress], None],
 ) -> AllRowsSweep:
-    whole = _whole(opened)
+    blocks = _blocks(opened)
     threads = os.cpu_count() or 1
-    draws = np.random.default_rng(len(whole.rows))
-    rest = OtherRows(whole.points, whole.rows, names, how, threads, draws, on_progress=on_progress)
+    draws = np.random.default_rng(len(blocks.rows))
+    rest = OtherRows(
+        blocks.points, blocks.rows, names, how, threads, draws, on_progress=on_progress
+    )
     found = SampleLabels(Certify(), _sample(opened), rest)
     to_ask = _decided(opened, found)
     rest.finish(found.labels, found.how, labels)
@@ -139,12 +141,12 @@ def _decided(opened: OpenSession, found: SampleLabels) -> OpenRows | None:
 
 
 def _sample(opened: OpenSession) -> LabelledSample:
-    session, whole = opened.session, _whole(opened)
+    session, blocks = opened.session, _blocks(opened)
     known, row_of = session.snapshot(), session.state.items.row_of
     excepted = (row_of.get(key) for key in session.state.exceptions)
     return LabelledSample(
-        opened.prepared.X,
-        whole.survey,
+        opened.data.X,
+        blocks.survey,
         known.answers,
         known.labels,
         known.how_codes,
@@ -161,6 +163,6 @@ def _rests_on_margin(opened: OpenSession) -> bool:
     return session.snapshot().method == "certify" and not refuted
 
 
-def _whole(opened: OpenSession) -> BlockData:
-    assert opened.whole is not None, "the session must be about data in blocks"
-    return opened.whole
+def _blocks(opened: OpenSession) -> BlockData:
+    assert opened.blocks is not None, "the session must be about data in blocks"
+    return opened.blocks

@@ -161,4 +161,4 @@ T = TypeVar("T")
 def on_a_twin(opened: OpenSession, look: Callable[[Session], T]) -> T:
     """What a look at the session as it is in its file gives; takes as long as a resume."""
     with contextlib.closing(SqliteStore(opened.path, read_only=True)) as store:
-        return look(opened.prepared.session(store))
+        return look(opened.data.session(store))
