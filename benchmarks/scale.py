@@ -125,7 +125,8 @@ def measured(path: str, out: str, options: dict[str, Any]) -> dict[str, Any]:
     cheap = [pass_over(source, nearest_centre(centres))]
     reading = pass_over(source, len)
     begin, cpu = time.perf_counter(), time.process_time()
-    settings = {"n_clusters": 5, "margin": 1.0, "random_state": 0, "out": out} | options
+    declared = {"n_clusters": 5, "margin": 1.0, "random_state": 0, "out": out}
+    settings: dict[str, Any] = declared | options
     if in_session:
         found = labelled(source, labels, settings)
     else:
@@ -185,9 +186,9 @@ def labelled(source: Path, truth: Any, settings: dict[str, Any]) -> dict[str, in
 
 def answer(opened: OpenSession, truth: Any) -> None:
     """Answer until nothing is left to ask."""
-    assert opened.whole is not None
+    assert opened.blocks is not None
     while questions := opened.session.ask():
-        one, other = opened.whole.rows[list(questions[0].rows)]
+        one, other = opened.blocks.rows[list(questions[0].rows)]
         verdict = "same" if truth[one] == truth[other] else "different"
         opened.session.tell(questions[0].id, verdict)
 

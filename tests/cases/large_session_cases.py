@@ -34,8 +34,8 @@ def write_parquet(folder: Path, X: Any, name: str = "points.parquet", first: int
 
 def rows_of(opened: OpenSession) -> IntArray:
     """The rows of all the data that are items."""
-    assert opened.whole is not None
-    return opened.whole.rows
+    assert opened.blocks is not None
+    return opened.blocks.rows
 
 
 def answer_all(opened: OpenSession, truth: Any, most: int = 10_000) -> int:

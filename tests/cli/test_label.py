@@ -246,9 +246,9 @@ def test_other_features_are_refused_by_the_name_of_the_flag(shells: Path, change
 
 def test_what_is_declared_may_change_and_features_come_back_bit_for_bit(shells: Path) -> None:
     with open_session(Request(str(shells), id_column="shell")) as first:
-        X = first.prepared.X
+        X = first.data.X
     with open_session(Request(str(shells), margin="0.5", max_questions="9")) as again:
-        assert (again.prepared.X == X).all()
+        assert (again.data.X == X).all()
         assert again.session.state.parameters == {"margin": 0.5, "max_questions": 9}
 
 

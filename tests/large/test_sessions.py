@@ -1,6 +1,7 @@
 """Sessions on data in blocks: questions about a sample, labels for all rows."""
 
 import io
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +21,8 @@ from samecluster.large.other_rows import UNDECIDED, OtherRows
 from samecluster.oracles import LabelOracle
 from samecluster.points.protocol import ArrayPoints
 from samecluster.points.survey import Survey
+from samecluster.proof.checker import check, fingerprint
+from samecluster.proof.log import in_parts
 from samecluster.recovery.certify.levels import first_rows
 from samecluster.workspace.all_rows import swept, taken_in, write_all
 from samecluster.workspace.open import OpenSession, open_session, reopen
@@ -71,7 +74,7 @@ def test_with_a_declared_margin_every_label_is_asked_or_proven_and_right(points,
     with open_session(asked_for(points, margin="1", clusters="3")) as opened:
         seed = int(np.random.default_rng(0).integers(2**31))
         assert (rows_of(opened) == first_rows(6_000, SAMPLE, seed)).all()
-        assert (MADE.X[rows_of(opened)] == opened.prepared.X).all()
+        assert (MADE.X[rows_of(opened)] == opened.data.X).all()
         opened, found, _ = answered_to_the_end(opened, MADE.labels)
         assert found.by_how[How.ASKED] + found.by_how[How.PROVEN] == 6_000
         write_all(opened, tmp_path / "found", quietly)
@@ -130,12 +133,12 @@ def test_rows_out_of_reach_join_and_are_asked_about(tmp_path) -> None:
         assert set(found.to_ask.rows) >= {8_000, 8_001, 8_002}
         before = opened.session.state.n_questions
         opened = taken_in(opened, found.to_ask, "ann")
-        keys, X = opened.prepared.keys, opened.prepared.X
+        keys, X = opened.data.keys, opened.data.X
         assert len(keys) == SAMPLE + len(found.to_ask.rows)
         assert "row 8000" in keys
     with open_session(Request(str(tmp_path / "points.npy"))) as again:
-        assert again.prepared.keys == keys
-        assert (again.prepared.X == X).all()
+        assert again.data.keys == keys
+        assert (again.data.X == X).all()
         again, last, _ = answered_to_the_end(again, RARE_LABELS)
         assert again.session.state.n_questions > before
         assert not last.by_how[How.UNASSIGNED]
@@ -152,13 +155,13 @@ def test_a_row_that_joins_may_have_an_id_that_was_there(tmp_path) -> None:
     data = write_parquet(tmp_path, RARE)
     with open_session(asked_for(data, id_column="shell", margin="1")) as opened:
         answer_all(opened, RARE_LABELS)
-        taken = opened.prepared.keys[0]
+        taken = opened.data.keys[0]
     table = pq.read_table(data)
     ids = [taken if row == 8_000 else "" if row == 8_001 else f"s{row}" for row in range(8_003)]
     pq.write_table(table.set_column(0, "shell", pa.array(ids)), data)
     with open_session(Request(str(data))) as again:
         again, _, _ = answered_to_the_end(again, RARE_LABELS)
-        assert {f"{taken} (row 8000)", "(row 8001)", "s8002"} <= set(again.prepared.keys)
+        assert {f"{taken} (row 8000)", "(row 8001)", "s8002"} <= set(again.data.keys)
     with open_session(Request(str(data))) as last:
         assert not answer_all(last, RARE_LABELS)
 
@@ -172,7 +175,7 @@ def test_a_page_begins_with_the_rows_that_need_questions(tmp_path) -> None:
         assert take_in_what_needs_questions(console, None, opened) is opened
         answer_all(opened, RARE_LABELS)
         more = take_in_what_needs_questions(console, None, opened)
-        assert len(more.prepared.keys) > SAMPLE
+        assert len(more.data.keys) > SAMPLE
         assert more.session.ask()
     assert "join the sample" in told.getvalue()
 
@@ -191,7 +194,7 @@ def test_a_session_that_is_opened_again_is_where_it_was(points, tmp_path) -> Non
     for one, other in zip(folder_of(tmp_path / "one"), folder_of(tmp_path / "other"), strict=True):
         assert (one == other).all()
     with open_session(Request(str(points))) as going_on:
-        assert going_on.whole is not None
+        assert going_on.blocks is not None
 
 
 def test_other_data_is_refused(points) -> None:
@@ -232,9 +235,9 @@ def test_ids_and_columns_to_show_are_read_from_parquet(tmp_path) -> None:
     write_parquet(folder, MADE.X[2_500:], "b.parquet", first=2_500)
     with open_session(asked_for(folder, id_column="shell", margin="1")) as opened:
         rows = rows_of(opened)
-        assert opened.prepared.keys == [f"s{row}" for row in rows]
+        assert opened.data.keys == [f"s{row}" for row in rows]
         assert opened.table.column("note").texts == [f"note {row}" for row in rows]
-        assert opened.wanted.features == ("c0", "c1")
+        assert opened.options.features == ("c0", "c1")
         assert checked_columns(opened, ()) == ("shell", "note", "c0", "c1")
         cells = compared(opened, (5, 6), ("note", "c1"))
         assert cells[0].right.text == f"note {rows[6]}"
@@ -248,7 +251,7 @@ def test_chosen_features_are_the_ones_that_count(tmp_path) -> None:
     X = np.column_stack([MADE.X, np.random.default_rng(1).normal(size=6_000)])
     data = write_parquet(tmp_path, X)
     with open_session(asked_for(data, features=["c1,c0"])) as opened:
-        assert (MADE.X[rows_of(opened)][:, ::-1] == opened.prepared.X).all()
+        assert (MADE.X[rows_of(opened)][:, ::-1] == opened.data.X).all()
     with pytest.raises(InvalidInputError, match="--features cannot change"):
         open_session(Request(str(data), features=["c0"]))
 
@@ -322,7 +325,7 @@ def test_an_exception_is_taken_for_no_member(points) -> None:
 def _proven_member(opened: OpenSession, number: int) -> str:
     known = opened.session.snapshot()
     proven = (known.labels == number) & (known.how_codes == How.PROVEN)
-    return opened.prepared.keys[int(np.flatnonzero(proven)[0])]
+    return opened.data.keys[int(np.flatnonzero(proven)[0])]
 
 
 def test_status_says_that_it_is_a_sample(points) -> None:
@@ -389,29 +392,55 @@ def test_a_session_in_memory_stays_one(points) -> None:
     seed=st.integers(0, 10_000),
     d=st.integers(1, 3),
     fill=st.sampled_from(["ball", "shell", "half", "blobs"]),
+    margin=st.sampled_from([0.2, 1.0]),
     size=st.integers(20, 200),
     share=st.floats(0.0, 1.0),
+    told=st.booleans(),
 )
 def test_at_any_moment_rows_in_reach_of_the_answers_are_what_they_are(
-    seed, d, fill, size, share
+    seed, d, fill, margin, size, share, told
 ) -> None:
-    """However few answers there are about however small a sample: no proven label is wrong."""
-    made = make_ellipsoids(600, d, 3, fill=fill, random_state=seed)
+    """However few answers there are about however small a sample: no proven label is wrong, and
+    the proof of all rows holds and shows what is called proven."""
+    made = make_ellipsoids(600, d, 3, margin=margin, fill=fill, random_state=seed)
     rows = np.random.default_rng(seed).permutation(600)[:size]
     X, truth, method = made.X[rows], made.labels[rows], Certify(kernel="numpy")
     options: dict[str, Any] = {"margin": made.margin, "method": method, "random_state": 0}
+    options["n_clusters"] = 3 if told else None
     answers = recover(X, LabelOracle(truth), **options).answers
     some = answers[: round(share * len(answers))]
     known = start(X, answers=some, **options).snapshot()
-    sample = LabelledSample(X, Survey.of(made.X), some, known.labels, known.how_codes, made.margin)
-    names = np.full(600, UNDECIDED, np.int16)
-    rest = OtherRows(ArrayPoints(made.X), rows, names, 1, np.random.default_rng(0), block=100)
-    following = SampleLabels(method, sample, rest)
-    to_ask = following.prove()
-    labels, how = following.result(0, 600)
+    sample = LabelledSample(
+        X,
+        replace(Survey.of(made.X), fingerprint=fingerprint(made.X)),
+        some,
+        known.labels,
+        known.how_codes,
+        made.margin,
+        proof=known.proof,
+    )
+    names, how, labels = (
+        np.full(600, UNDECIDED, np.int16),
+        np.zeros(600, np.int8),
+        np.zeros(600, "i4"),
+    )
+    draws = np.random.default_rng(0)
+    rest = OtherRows(ArrayPoints(made.X), rows, names, how, 1, draws, block=100)
+    found = SampleLabels(method, sample, rest)
+    lines: list[Any] = []
+
+    def write_proof(header: Any) -> Any:
+        lines.append(header)
+        return lambda record: lines.extend(in_parts(record))
+
+    to_ask = found.prove(write_proof)
+    rest.finish(found.labels, found.how, labels)
     proven = how >= How.PROVEN
     _assert_pure(np.where(proven, labels, -1), made.labels)
     assert ((labels >= 0) == (how > How.UNASSIGNED)).all()
     left = np.setdiff1d(np.flatnonzero(~proven), rows)
     assert len(to_ask.rows) + to_ask.n_more == len(left)
     assert set(to_ask.rows) <= set(left)
+    shown = check(made.X, iter(lines))
+    _assert_pure(shown.labels, made.labels)
+    assert set(np.flatnonzero(how == How.PROVEN)) <= set(np.flatnonzero(shown.labels >= 0))

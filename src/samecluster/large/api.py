@@ -6,38 +6,28 @@ files that appear when they are complete.
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.large.other_rows import OtherRows, PassProgress
-from samecluster.large.plan import LargeAuto, LargePlan, sample_size
-from samecluster.large.result import LabelStore, LargeRecovery, label_store
+from samecluster.large.other_rows import PassProgress
+from samecluster.large.plan import sample_size
+from samecluster.large.result import LargeRecovery, label_store
+from samecluster.large.run import LargeParameters, LargeRun
 from samecluster.large.sweep import PIECE
 from samecluster.oracles.base import as_oracle, checked_answers
 from samecluster.points.block_work import is_remote
 from samecluster.points.dask_cluster import connected, open_dask
 from samecluster.points.files import as_points
 from samecluster.points.protocol import Points
-from samecluster.points.survey import surveyed
-from samecluster.proof.files import writing_proof
 from samecluster.questions.drive import drive_batches
-from samecluster.questions.ledger import Ledger
-from samecluster.questions.pair import Answer, Question
-from samecluster.questions.run import Plan, Run
-from samecluster.recovery.audit.plan import audited
-from samecluster.recovery.certify.levels import first_rows, sample_seed
+from samecluster.questions.pair import Answer
 from samecluster.recovery.certify.plan import Certify
-from samecluster.recovery.labelling import Labelling
-from samecluster.recovery.problem import Problem
 from samecluster.validation import (
     checked_audit,
     checked_given,
@@ -48,10 +38,32 @@ from samecluster.validation import (
 
 __all__ = ["LargeRecovery", "LargeRun", "recover_large", "start_large"]
 
-_WRITTEN_AT_ONCE = 1 << 20
+RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
 
 
-def recover_large(source: Any, oracle: Any, **options: Any) -> LargeRecovery:
+def _ignore(_: PassProgress) -> None:
+    """The progress of a pass that nobody watches."""
+
+
+def recover_large(
+    source: Any,
+    oracle: Any,
+    *,
+    margin: float | Literal["auto"] = "auto",
+    n_clusters: int | None = None,
+    method: Certify | None = None,
+    columns: Sequence[str] | None = None,
+    out: str | Path | None = None,
+    proof: str | Path | None = None,
+    audit: tuple[float, float] | None = None,
+    answers: Iterable[Answer] = (),
+    random_state: RandomState = None,
+    sample: int | None = None,
+    block: int = PIECE,
+    threads: int | None = None,
+    dask: str | None = None,
+    on_progress: Callable[[PassProgress], None] = _ignore,
+) -> LargeRecovery:
     """Recover the clusters of data that need not fit into memory, by asking an oracle.
 
     ``oracle`` is as in `samecluster.recover`; all other parameters are those of `start_large`.
@@ -65,7 +77,23 @@ def recover_large(source: Any, oracle: Any, **options: Any) -> LargeRecovery:
     >>> recover_large(single, LabelOracle(made.labels), n_clusters=3, margin=1.0, random_state=0)
     <LargeRecovery: 50,000 points, 6 questions, labels 9 asked, 49,991 proven>
     """
-    with start_large(source, **options) as run:
+    with start_large(
+        source,
+        margin=margin,
+        n_clusters=n_clusters,
+        method=method,
+        columns=columns,
+        out=out,
+        proof=proof,
+        audit=audit,
+        answers=answers,
+        random_state=random_state,
+        sample=sample,
+        block=block,
+        threads=threads,
+        dask=dask,
+        on_progress=on_progress,
+    ) as run:
         answering = as_oracle(oracle, run.view)
         return drive_batches(run, lambda questions: checked_answers(answering, questions))
 
@@ -82,12 +110,12 @@ def start_large(
     proof: str | Path | None = None,
     audit: tuple[float, float] | None = None,
     answers: Iterable[Answer] = (),
-    random_state: int | np.random.Generator | np.random.RandomState | None = None,
+    random_state: RandomState = None,
     sample: int | None = None,
     block: int = PIECE,
     threads: int | None = None,
     dask: str | None = None,
-    on_progress: Callable[[PassProgress], None] = lambda _: None,
+    on_progress: Callable[[PassProgress], None] = _ignore,
 ) -> Generator[LargeRun, None, None]:
     """Begin a recovery in blocks whose questions you answer yourself, as a ``with`` block.
 
@@ -125,7 +153,7 @@ def start_large(
         declared = checked_margin(margin)
         if declared is None and proof is not None:
             raise InvalidInputError("a proof needs a declared margin; with a guessed one, none is")
-        settings = _Settings(
+        parameters = LargeParameters(
             method or Certify(),
             declared,
             checked_n_clusters(n_clusters, points.n),
@@ -139,7 +167,7 @@ def start_large(
         )
         with suppress(_Incomplete), ExitStack() as files:
             store = files.enter_context(label_store(points.n, out))
-            run = LargeRun(points, settings, store, None if proof is None else Path(proof), files)
+            run = LargeRun(points, parameters, store, None if proof is None else Path(proof), files)
             yield run
             if not run.done:
                 raise _Incomplete
@@ -158,103 +186,7 @@ def _opened(source: Any, columns: Sequence[str] | None, on_dask: bool) -> Points
 
 
 class _Incomplete(Exception):
-    """Tells the files that they are not complete; nobody else hears of it."""
-
-
-@dataclass(frozen=True, eq=False)
-class _Settings:
-    """What was asked for, checked."""
-
-    method: Certify
-    margin: float | None
-    n_clusters: int | None
-    answers: tuple[Answer, ...]
-    rng: np.random.Generator
-    sample: int
-    block: int
-    threads: int
-    on_progress: Callable[[PassProgress], None]
-    audit: tuple[float, float] | None
-
-
-class LargeRun(Run[LargeRecovery]):
-    """A recovery in blocks under way: the data has been looked at once."""
-
-    def __init__(
-        self,
-        points: Points,
-        settings: _Settings,
-        store: LabelStore,
-        proof: Path | None,
-        files: ExitStack,
-    ) -> None:
-        self._settings, self._store = settings, store
-        rows = _sampled_rows(points, settings)
-        survey, X = surveyed(
-            points,
-            rows,
-            settings.block,
-            proof is not None,
-            lambda done: settings.on_progress(
-                PassProgress("survey", done, points.n, 0, settings.block)
-            ),
-            settings.threads,
-        )
-        ledger = Ledger(settings.answers)
-        problem = Problem(
-            X=X,
-            n_clusters=settings.n_clusters,
-            margin=settings.margin,
-            rng=settings.rng,
-            answers=_by_place(tuple(ledger), rows),
-            survey=survey,
-        )
-        self._rest = OtherRows(
-            points,
-            rows,
-            store.names,
-            settings.threads,
-            np.random.default_rng(len(rows)),
-            on_progress=settings.on_progress,
-            block=settings.block,
-        )
-        self._large: LargePlan | LargeAuto = LargeAuto(settings.method, problem, self._rest)
-        if settings.margin is not None:
-            labelling = Labelling(problem, "certify", ledger)
-            self._large = LargePlan(settings.method, problem, labelling, self._rest)
-            if proof is not None:
-                assert labelling.proof is not None
-                header = labelling.proof.header()
-                self._rest.write = files.enter_context(writing_proof(header, proof))
-        self.view: Any = _LabelView(points, self._large)
-        super().__init__(self._whole(), ledger)
-
-    def _whole(self) -> Plan[LargeRecovery]:
-        yield from self._large.play()
-        n, store = len(self._store.names), self._store
-        for begin in range(0, n, _WRITTEN_AT_ONCE):
-            end = min(begin + _WRITTEN_AT_ONCE, n)
-            store.labels[begin:end], store.how[begin:end] = self._large.result(begin, end)
-        report = None
-        if self._settings.audit is not None:
-            # Drawn only now: whoever chose the labels could not know which would be checked.
-            draws = np.random.default_rng(int(self._settings.rng.integers(2**63)))
-            report = yield from audited(
-                store.labels, store.how, tuple(self.ledger), *self._settings.audit, draws
-            )
-        search = self._large.search if isinstance(self._large, LargeAuto) else None
-        return LargeRecovery(
-            labels=store.labels,
-            how_codes=store.how,
-            n_questions=self.n_questions,
-            answers=tuple(self.ledger),
-            n_sample=len(self._rest.rows),
-            n_sweeps=self._rest.n_sweeps,
-            margin=self._settings.margin if search is None else search.margin,
-            n_clusters=self._settings.n_clusters,
-            search=search,
-            audit=report,
-        )
+    """Raised to discard partial files; never leaves this module."""
 
 
 def _checked_count(name: str, value: Any, default: int) -> int:
@@ -263,41 +195,3 @@ def _checked_count(name: str, value: Any, default: int) -> int:
     if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
         raise InvalidInputError(f"{name} must be a whole number from 1 on, got {value!r}")
     return int(value)
-
-
-def _sampled_rows(points: Points, settings: _Settings) -> IntArray:
-    """The rows that certify in memory would look at first, then those with answers."""
-    # Certify draws the seed again, from a generator in the same state.
-    seed = sample_seed(copy.deepcopy(settings.rng))
-    rows = first_rows(points.n, min(settings.sample, points.n), seed)
-    asked = {item for answer in settings.answers for item in answer.question.pair}
-    return np.concatenate([rows, np.array(sorted(asked - set(rows.tolist())), dtype=np.int64)])
-
-
-def _by_place(answers: tuple[Answer, ...], rows: IntArray) -> tuple[Answer, ...]:
-    """Answers about rows, as answers about their places in the sample."""
-    if not answers:
-        return ()
-    place = {row: at for at, row in enumerate(rows.tolist())}
-    return tuple(
-        Answer(
-            Question(place[answer.question.item], place[answer.question.comparator]),
-            answer.verdict,
-            answer.who,
-        )
-        for answer in answers
-    )
-
-
-class _LabelView:
-    """The data as oracles see it: mostly they are asked about rows of the sample."""
-
-    def __init__(self, points: Points, plan: LargePlan | LargeAuto) -> None:
-        self._points, self._plan = points, plan
-
-    def __len__(self) -> int:
-        return self._points.n
-
-    def __getitem__(self, row: int) -> FloatArray:
-        point = self._plan.point(row)
-        return self._points.row(row).astype(np.float64) if point is None else point

@@ -8,16 +8,20 @@ lie beyond all.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import RefutedError
-from samecluster.large.other_rows import UNDECIDED, OtherRows
+from samecluster.large.other_rows import UNDECIDED, OtherRows, Write, refuted_by_row
+from samecluster.large.replay import climb, replayed
 from samecluster.large.sweep import Sweep
 from samecluster.points.survey import Survey
+from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer
 from samecluster.recovery.certify.closure import Closure
@@ -29,11 +33,9 @@ from samecluster.recovery.result.how import How
 
 __all__ = ["LabelledSample", "OpenRows", "SampleLabels"]
 
-_FITTED = 20_000
-_PREDICTED = 1 << 14  # added to the label of a row that was only predicted to have it
-_SHAPED = 4  # members a direction, from which on a cluster's edge is known
+_FITTED = 20_000  # rows that clouds are fitted to: 400 for each number of a covariance at d=8
+_SHAPED = 4  # members per direction, from which on a cluster's edge is known
 _ENOUGH = 4_096  # open rows after which questions teach more than another sweep
-_AT_ONCE = 1 << 20
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +50,7 @@ class LabelledSample:
     labels, how : (m,) the cluster of each, -1 for none, and how it is known
     margin : what labels rest on; None if nothing follows from one
     exceptions : places whose answers do not count
+    proof : the log of what is proven, where the margin was declared
     """
 
     X: FloatArray
@@ -57,27 +60,28 @@ class LabelledSample:
     how: npt.NDArray[np.int8]
     margin: float | None
     exceptions: frozenset[int] = frozenset()
+    proof: ProofLog | None = None
 
-    def closed(self, settings: Certify, guessed: bool) -> CertifyRun:
-        """What the answers imply under the margin, in the whole sample."""
+    def closed(self, settings: Certify) -> Closure:
+        """What the answers imply under a guessed margin, in the whole sample."""
         problem = Problem(
             X=self.X,
             n_clusters=None,
             margin=self.margin,
             rng=np.random.default_rng(0),
             answers=self.answers,
-            guessed=guessed,
+            guessed=True,
             exceptions=self.exceptions,
             survey=self.survey,
         )
-        asking = CertifyRun(settings, problem, Labelling(problem, "certify", Ledger(self.answers)))
-        asking.begin()
-        _climb(asking)
-        return asking
+        certify = CertifyRun(settings, problem, Labelling(problem, "certify", Ledger(self.answers)))
+        certify.begin()
+        climb(certify.known)
+        return certify.known.closure
 
     def numbers(self, closure: Closure) -> npt.NDArray[np.int16]:
-        """The label that the sample has for each name of a closure; -1 for names that are gone."""
-        found = np.full(len(closure.clusters), -1, np.int16)
+        """The label that the sample has for each name; -1 for names that are gone and for -1."""
+        found = np.full(len(closure.clusters) + 1, -1, np.int16)
         for name in closure.alive:
             found[name] = self.labels[closure.clusters[name].asked[0]]
         return found
@@ -93,20 +97,22 @@ class OpenRows:
 
 
 class SampleLabels:
-    """The rows outside a sample follow it: `infer` or `prove` once, then `result` for any rows."""
+    """The rows outside a sample follow it: call `infer` or `prove` once.
+
+    ``labels`` and ``how`` (m,) are those of the sample and of rows that joined it since; what is
+    found about other rows is written into ``rest``.
+    """
 
     def __init__(self, settings: Certify, sample: LabelledSample, rest: OtherRows) -> None:
         self._settings, self._sample, self._rest = settings, sample, rest
-        # Beside the sample's own: of rows that a sweep could not decide by itself.
-        self._labels, self._how = sample.labels, sample.how
-        self._in_reach = How.INFERRED
+        self.labels, self.how = sample.labels, sample.how
 
     def infer(self, predict: bool = True) -> None:
         """One sweep: rows in reach are inferred, others predicted, or in none of the clusters."""
         sweep, numbers = None, np.zeros(0, np.int16)
         if self._sample.margin is not None:
             try:
-                closure = self._sample.closed(self._settings, guessed=True).known.closure
+                closure = self._sample.closed(self._settings)
                 numbers = self._sample.numbers(closure)
                 sweep = Sweep(closure, self._rest.points.n) if closure.alive else None
             except RefutedError:  # by answers that were given since: nothing follows from it
@@ -114,72 +120,50 @@ class SampleLabels:
         shapes = CloudShapes.of(self._sample) if predict else None
         self._follow(LabelBlock(sweep, numbers, shapes))
 
-    def prove(self) -> OpenRows:
-        """Sweep until each row is proven, or open; RefutedError if the margin does not allow it."""
+    def prove(self, write_proof: Callable[[dict[str, Any]], Write] | None = None) -> OpenRows:
+        """Sweep until each row is proven, or open; RefutedError if the margin does not allow it.
+
+        ``write_proof`` is given the header of the proof of all rows, and returns what takes its
+        records.
+        """
         sample, rest, m = self._sample, self._rest, len(self._sample.X)
-        self._in_reach = How.PROVEN
-        asking = sample.closed(self._settings, guessed=False)
-        closure = asking.known.closure
-        if not closure.alive:
-            return OpenRows(np.zeros(0, np.int64), np.zeros((0, rest.points.d)), rest.points.n - m)
+        assert sample.proof is not None, "nothing is proven without a declared margin"
+        try:
+            known = replayed(sample.proof, sample.X, sample.survey, self._settings)
+            closure = known.closure
+            if write_proof is not None:
+                rest.write = write_proof(known.log.header())
+            while closure.alive and len(points := rest.sweep(known)):
+                known.extend(points)
+                climb(known)
+                if np.count_nonzero(closure.labels[m:] < 0) > _ENOUGH:
+                    break
+        except RefutedError as refuted:
+            raise refuted_by_row(refuted, rest.rows) from None
         numbers = sample.numbers(closure)
-        self._share_members(closure, numbers)
-        while len(points := rest.sweep(asking)):
-            asking.extend(points)
-            _climb(asking)
-            if np.count_nonzero(closure.labels[m:] < 0) > _ENOUGH:
-                break
-        for begin in range(0, len(rest.names), _AT_ONCE):
-            names = rest.names[begin : begin + _AT_ONCE]
-            names[names >= 0] = numbers[names[names >= 0]]
-        taken = closure.labels[m:]
-        labels = np.where(taken >= 0, numbers[taken], -1)
-        how = np.where(labels >= 0, How.PROVEN, How.UNASSIGNED).astype(np.int8)
-        self._labels = np.concatenate([sample.labels, labels.astype(np.int64)])
-        self._how = np.concatenate([sample.how, how])
-        open_ = m + np.flatnonzero(labels < 0)
-        return OpenRows(rest.rows[open_], np.asarray(asking.known.points[open_]), rest.n_left or 0)
+        rest.relabel(numbers)
+        self.labels = np.concatenate([sample.labels, numbers[closure.labels[m:]]])
+        joined = np.where(self.labels[m:] >= 0, How.PROVEN, How.UNASSIGNED).astype(np.int8)
+        self.how = np.concatenate([sample.how, joined])
+        n_left = rest.points.n - m if rest.n_left is None else rest.n_left
+        if ("count",) in sample.proof.records and not n_left and (closure.labels >= 0).all():
+            known.count()
+        rest.write_log(known)
+        open_ = m + np.flatnonzero(self.labels[m:] < 0)
+        return OpenRows(rest.rows[open_], np.asarray(known.points[open_]), n_left)
 
     def predict(self, open_: OpenRows) -> None:
         """Where no more questions may be asked: what `prove` left open goes with clouds."""
         shapes = CloudShapes.of(self._sample)
         places = np.flatnonzero(np.isin(self._rest.rows, open_.rows))
-        self._labels[places] = shapes.predicted(open_.points)
-        self._how[places] = np.where(self._labels[places] >= 0, How.PREDICTED, How.UNASSIGNED)
+        self.labels[places] = shapes.predicted(open_.points)
+        self.how[places] = np.where(self.labels[places] >= 0, How.PREDICTED, How.UNASSIGNED)
         if open_.n_more:
             self._follow(LabelBlock(None, np.zeros(0, np.int16), shapes))
 
-    def result(self, begin: int, end: int) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int8]]:
-        """Clusters and how they are known, of rows from ``begin`` to before ``end``."""
-        rest = self._rest
-        names = np.array(rest.names[begin:end], dtype=np.int32)
-        how = np.where(names >= 0, self._in_reach, How.UNASSIGNED).astype(np.int8)
-        how[names >= _PREDICTED] = How.PREDICTED
-        labels = np.where(names >= 0, names % _PREDICTED, -1).astype(np.int32)
-        mine = np.flatnonzero((rest.rows >= begin) & (rest.rows < end))
-        at = rest.rows[mine] - begin
-        labels[at], how[at] = self._labels[mine], self._how[mine]
-        return labels, how
-
-    def _share_members(self, closure: Closure, numbers: Array) -> None:
-        """What the sample has proven otherwise than by reach extends the reach, too."""
-        sample = self._sample
-        proven = (sample.how == How.PROVEN) & (closure.labels[: len(sample.X)] < 0)
-        for name in closure.alive:
-            mine = np.flatnonzero(proven & (sample.labels == numbers[name]))
-            if len(mine):
-                closure.join(name, mine)
-                proven[mine] = False
-
     def _follow(self, work: LabelBlock) -> None:
-        for rows, names in self._rest.worked_on(work):
-            self._rest.names[rows] = names
-
-
-def _climb(asking: CertifyRun) -> None:
-    """Close all levels that there are."""
-    while asking.known.climb():
-        pass
+        for rows, (names, how) in self._rest.worked_on(work):
+            self._rest.names[rows], self._rest.how[rows] = names, how
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,20 +203,22 @@ class CloudShapes:
 
 @dataclass(frozen=True, eq=False)
 class LabelBlock:
-    """The work on a block: infer what is in reach, predict the rest."""
+    """The work on a block: infer what is in reach, predict the rest; names and how of open rows."""
 
     sweep: Sweep | None
     numbers: Array
     shapes: CloudShapes | None
 
-    def __call__(self, block: Array, bits: Array) -> Array:
+    def __call__(self, block: Array, bits: Array) -> tuple[Array, Array]:
         which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
         names = np.full(len(which), UNDECIDED, np.int16)
+        how = np.full(len(which), How.UNASSIGNED, np.int8)
         if self.sweep is not None:
             found = self.sweep.decide(block, which).names
             names[found >= 0] = self.numbers[found[found >= 0]]
+            how[names >= 0] = How.INFERRED
         if self.shapes is not None:
             open_ = np.flatnonzero(names < 0)
-            guessed = self.shapes.predicted(block[which[open_]])
-            names[open_] = np.where(guessed >= 0, guessed + _PREDICTED, UNDECIDED)
-        return names
+            names[open_] = self.shapes.predicted(block[which[open_]])
+            how[open_] = np.where(names[open_] >= 0, How.PREDICTED, How.UNASSIGNED)
+        return names, how

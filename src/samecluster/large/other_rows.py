@@ -4,24 +4,40 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from samecluster._typing import Array, FloatArray, IntArray
+from samecluster.errors import RefutedError
 from samecluster.large.sweep import PIECE, BlockDecisions, Sweep, SweepWork, open_bits
 from samecluster.points.block_work import Work, over_blocks
 from samecluster.points.protocol import Points
 from samecluster.proof.log import renumbered
-from samecluster.recovery.certify.plan import CertifyRun
+from samecluster.questions.pair import Answer, Question
+from samecluster.recovery.certify.knowledge import Knowledge
+from samecluster.recovery.result.how import How
 
-__all__ = ["IN_SAMPLE", "UNDECIDED", "OtherRows", "PassProgress"]
+__all__ = [
+    "IN_SAMPLE",
+    "UNDECIDED",
+    "OtherRows",
+    "PassProgress",
+    "Write",
+    "about_rows",
+    "refuted_by_row",
+]
 
 T = TypeVar("T")
+Write: TypeAlias = Callable[[tuple[Any, ...]], None]
+"""Takes the records of a proof, one after the other."""
 
 UNDECIDED, IN_SAMPLE = -1, -2
-_MOST_TAKEN = 65_536  # undecided rows that join the sample after one sweep
+# Undecided rows that join the sample after one sweep: with 16 columns 8 MB, and less than a third
+# of the largest sample, so that one more level is closed as fast as those before.
+_MOST_TAKEN = 65_536
+_ROWS_AT_ONCE = 1 << 20  # copied at a time: a few megabytes, whatever the number of rows
 
 
 @dataclass(frozen=True)
@@ -53,15 +69,17 @@ class OtherRows:
     points : all the data
     rows : (m,) the row of each point of the sample
     names : (n,) written here: the name of each row's cluster, UNDECIDED, or IN_SAMPLE
+    how : (n,) written here: how each name is known; all UNASSIGNED at first
     write : given the lines of the proof as they are found, if somebody wants them
     """
 
     points: Points
     rows: IntArray
     names: npt.NDArray[np.int16]
+    how: npt.NDArray[np.int8]
     threads: int
     rng: np.random.Generator
-    write: Callable[[Any], None] | None = None
+    write: Write | None = None
     on_progress: Callable[[PassProgress], None] = lambda _: None
     block: int = PIECE
     n_sweeps: int = 0
@@ -71,12 +89,12 @@ class OtherRows:
     def __post_init__(self) -> None:
         self.names[self.rows] = IN_SAMPLE
 
-    def sweep(self, asking: CertifyRun) -> FloatArray:
-        """Decide all rows that can be; returns points (m, d) that now belong to the sample."""
+    def sweep(self, known: Knowledge) -> FloatArray:
+        """Prove all rows that can be; returns points (m, d) that now belong to the sample."""
         if self.n_left == 0:
             return np.zeros((0, self.points.d))
-        self.write_log(asking)
-        work = SweepWork(Sweep(asking.known.closure, self._n_open()), self.write is not None)
+        self.write_log(known)
+        work = SweepWork(Sweep(known.closure, self._n_open()), self.write is not None)
         taken = _UndecidedRows(self.points.d, self.rng)
         for rows, swept in self.worked_on(work, lambda: taken.count):
             self._note(rows, swept)
@@ -110,7 +128,7 @@ class OtherRows:
 
     def _note(self, rows: IntArray, swept: BlockDecisions) -> None:
         shown = np.flatnonzero(swept.names >= 0)
-        self.names[rows[shown]] = swept.names[shown]
+        self.names[rows[shown]], self.how[rows[shown]] = swept.names[shown], How.PROVEN
         if self.write is not None and swept.columns is not None:
             for name in np.unique(swept.names[shown]).tolist():
                 mine = np.flatnonzero(swept.names == name)
@@ -118,9 +136,26 @@ class OtherRows:
                 columns = np.where(columns >= 0, self.rows[columns], columns)
                 self.write(("in", name, np.column_stack([rows[mine], columns])))
 
-    def write_log(self, asking: CertifyRun) -> None:
-        """Write what the plan has concluded since the last time, by the numbers of the rows."""
-        records = asking.known.log.records
+    def relabel(self, numbers: Array) -> None:
+        """Put the label ``numbers[name]`` in the place of each name; -1 for none."""
+        for begin in range(0, len(self.names), _ROWS_AT_ONCE):
+            part = slice(begin, begin + _ROWS_AT_ONCE)
+            names, how = self.names[part], self.how[part]
+            names[names >= 0] = numbers[names[names >= 0]]
+            how[names < 0] = How.UNASSIGNED
+
+    def finish(self, labels: Array, how: Array, out: npt.NDArray[np.int32] | None = None) -> None:
+        """Note what is known of the rows of the sample (m,), and copy all labels to ``out``."""
+        self.how[self.rows] = how
+        if out is not None:
+            for begin in range(0, len(self.names), _ROWS_AT_ONCE):
+                part = slice(begin, begin + _ROWS_AT_ONCE)
+                out[part] = np.maximum(self.names[part], UNDECIDED)
+            out[self.rows] = labels
+
+    def write_log(self, known: Knowledge) -> None:
+        """Write what was concluded since the last time, by the numbers of the rows."""
+        records = known.log.records
         if self.write is not None:
             for record in records[self._n_written :]:
                 self.write(renumbered(record, self.rows))
@@ -142,7 +177,7 @@ class _UndecidedRows:
         self.count += len(rows)
         self._rows = np.concatenate([self._rows, rows])
         self._points = np.concatenate([self._points, points])
-        # One key a row in the order of rows: where blocks are cut makes no difference.
+        # One key per row in the order of rows: where blocks are cut makes no difference.
         self._keys = np.concatenate([self._keys, self._rng.random(len(rows))])
         if len(self._rows) > 2 * _MOST_TAKEN:
             self._thin()
@@ -160,3 +195,20 @@ class _UndecidedRows:
         self._thin()
         order = np.argsort(self._keys, kind="stable")
         return self._rows[order], self._points[order]
+
+
+def about_rows(question: Question, rows: IntArray) -> Question:
+    """A question about places in the sample as one about rows."""
+    return Question(int(rows[question.item]), int(rows[question.comparator]))
+
+
+def refuted_by_row(refuted: RefutedError, rows: IntArray) -> RefutedError:
+    """An error about places in the sample as one about rows."""
+    answers = (Answer(about_rows(a.question, rows), a.verdict, a.who) for a in refuted.answers)
+    return RefutedError(
+        int(rows[refuted.item]),
+        refuted.cluster,
+        tuple(answers),
+        refuted.margin,
+        refuted.largest_margin,
+    )

@@ -21,8 +21,8 @@ from samecluster.recovery.result.result import MarginSearch
 
 __all__ = ["LabelStore", "LargeRecovery", "label_store"]
 
-_BYTES_A_ROW = 4 + 1 + 2
-_SPARE = 1 << 20
+_BYTES_PER_ROW = 4 + 1 + 2  # label, how, name
+_SPARE = 1 << 20  # headers of three files and what a folder takes, with much room
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class LargeRecovery:
 class LabelStore:
     """Where labels are written: arrays in memory, or in files of a folder.
 
-    ``names`` is for the plan, and gone in the end.
+    ``names`` is for sweeps, and gone in the end. All of ``how`` is UNASSIGNED at first.
     """
 
     names: npt.NDArray[np.int16]
@@ -84,7 +84,7 @@ def label_store(n: int, out: str | Path | None) -> Generator[LabelStore, None, N
     """A place for n labels; a folder appears only when all is well."""
     if out is None:
         names = np.full(n, UNDECIDED, np.int16)
-        yield LabelStore(names, np.empty(n, np.int32), np.empty(n, np.int8))
+        yield LabelStore(names, np.empty(n, np.int32), np.zeros(n, np.int8))
         return
     folder = Path(out)
     _check_room(n, folder)
@@ -115,7 +115,7 @@ def _check_room(n: int, folder: Path) -> None:
     parent = folder.absolute().parent
     if not parent.is_dir():
         raise InvalidInputError(f"out: {parent} does not exist")
-    needed, free = n * _BYTES_A_ROW + _SPARE, shutil.disk_usage(parent).free
+    needed, free = n * _BYTES_PER_ROW + _SPARE, shutil.disk_usage(parent).free
     if needed > free:
         raise InvalidInputError(
             f"out: {folder} needs {needed:,} bytes and only {free:,} are free there"

@@ -15,10 +15,11 @@ from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.conflicts import Conflict
 from samecluster.web.snapshot import SessionSummary
 from samecluster.workspace.export import (
+    Snapshot,
     proof_of,
-    write_known_labels,
-    write_known_proof,
-    write_known_report,
+    write_labels,
+    write_proof,
+    write_session_report,
 )
 from samecluster.workspace.open import OpenSession
 
@@ -46,7 +47,7 @@ def labels(opened: OpenSession, summary: SessionSummary, format_: str) -> Downlo
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"labels.{format_}"
         prefix = "samecluster_" if "cluster" in opened.table.columns else ""
-        write_known_labels(opened, known, summary.names, str(file), prefix=prefix)
+        write_labels(opened, Snapshot(known, summary.names), str(file), prefix=prefix)
         return Download(file.read_bytes(), _TYPES[format_], file.name)
 
 
@@ -55,7 +56,7 @@ def report(opened: OpenSession, summary: SessionSummary, trouble: list[Conflict]
     known = _known(summary)
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "report.html"
-        write_known_report(opened, known, summary.names, trouble, file)
+        write_session_report(opened, Snapshot(known, summary.names, trouble), file)
         return Download(file.read_bytes(), "text/html; charset=utf-8", file.name)
 
 
@@ -66,7 +67,7 @@ def proof(opened: OpenSession, summary: SessionSummary) -> Download:
         raise ProtocolError("there is no proof: nothing is proven without a declared margin")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        write_known_proof(opened, known, folder / "proof.jsonl.gz")
+        write_proof(opened, Snapshot(known, summary.names), folder / "proof.jsonl.gz")
         archive = folder / "proof.zip"
         with zipfile.ZipFile(archive, "w") as packed:
             for file in sorted(folder.glob("proof.*")):

@@ -97,19 +97,19 @@ def images_of(opened: OpenSession, data: str, column: str | None) -> Images | No
         column = next((name for name in table.names if _looks_like_paths(opened, name)), None)
     if column is None:
         return None
-    if column in (opened.wanted.truth, opened.wanted.labels):
+    if column in (opened.options.truth, opened.options.labels):
         raise InvalidInputError(f"--image-column: column {column!r} is not to be seen")
     return Images(Path(data).absolute().parent, _cells(opened, column), column)
 
 
 def _cells(opened: OpenSession, column: str) -> list[str]:
     texts = opened.table.column(column).texts
-    return [texts[row] for row in opened.prepared.rows.tolist()]
+    return [texts[row] for row in opened.data.rows.tolist()]
 
 
 def _looks_like_paths(opened: OpenSession, name: str) -> bool:
     column = opened.table.column(name)
-    if name in (opened.wanted.truth, opened.wanted.labels) or not len(column.numbers.odd):
+    if name in (opened.options.truth, opened.options.labels) or not len(column.numbers.odd):
         return False
     texts = column.texts
     few = (texts[row] for row in range(min(20, len(texts))))

@@ -171,8 +171,8 @@ def _context(
     if images is not None and not options.show:
         columns = tuple(name for name in columns if _is_shown_beside_picture(opened, name, images))
     views = Views(opened, columns, images)
-    names = opened.prepared.kept.preparation.number_columns
-    plot = Plot(opened.prepared.X, names, views)
+    names = opened.data.preparation.features.number_columns
+    plot = Plot(opened.data.X, names, views)
     return ServerContext(
         opened, SessionThread(opened.session), views, plot, images, people, options.lease_seconds
     )

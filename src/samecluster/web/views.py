@@ -30,11 +30,11 @@ class Views:
 
     def __init__(self, opened: OpenSession, columns: Sequence[str], images: Images | None) -> None:
         self._opened, self._images = opened, images
-        self._keys = opened.prepared.keys
+        self._keys = opened.data.keys
         self._row_of = {key: row for row, key in enumerate(self._keys)}
-        self._text = next((t for t in opened.wanted.texts if t in opened.table.columns), None)
+        self._text = next((t for t in opened.options.texts if t in opened.table.columns), None)
         # The text and the id, which is the title, are shown apart.
-        apart = (self._text, opened.wanted.id_column)
+        apart = (self._text, opened.options.id_column)
         self.columns = tuple(name for name in columns if name not in apart)
 
     @property
@@ -55,7 +55,7 @@ class Views:
     def title(self, row: int) -> str:
         """What people call an item: its id, the name of its image, or the line it is on."""
         table, at = self._opened.table, self._opened.table_row(row)
-        if self._opened.wanted.id_column is not None:
+        if self._opened.options.id_column is not None:
             return self._keys[row]
         return table.column("name").texts[at] if is_image_folder(table) else table.row_name(at)
 

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
 
-from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
 from samecluster.large.follow import LabelledSample, OpenRows, SampleLabels
 from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress
@@ -34,8 +32,6 @@ __all__ = [
     "write_all",
 ]
 
-_AT_ONCE = 1 << 20
-
 
 @dataclass(frozen=True, eq=False)
 class AllRowsSweep:
@@ -54,13 +50,13 @@ def sample_line(opened: OpenSession, session: str | None = None) -> str | None:
 
     ``session`` is what to call the session file if not by its path.
     """
-    whole = opened.whole
-    if whole is None:
+    blocks = opened.blocks
+    if blocks is None:
         return None
-    path, data = (opened.path, whole.data) if session is None else (Path(session), whole.name)
+    path, data = (opened.path, blocks.path) if session is None else (Path(session), blocks.name)
     return (
-        f"The items are a sample: {len(whole.rows):,} of the {whole.survey.n:,} rows of "
-        f"{whole.name}. To label all rows: {export_command(path, data, 'FOLDER')}"
+        f"The items are a sample: {len(blocks.rows):,} of the {blocks.survey.n:,} rows of "
+        f"{blocks.name}. To label all rows: {export_command(path, data, 'FOLDER')}"
     )
 
 
@@ -81,27 +77,16 @@ def is_proving(opened: OpenSession) -> bool:
 
 def swept(opened: OpenSession, on_progress: Callable[[PassProgress], None]) -> AllRowsSweep:
     """Look at all rows, and keep nothing but counts and the rows that need questions."""
-    names = np.full(_whole(opened).survey.n, UNDECIDED, np.int16)
-    following, to_ask = _followed(opened, names, on_progress)
-    counted = Counter[int]()
-    for _, __, how in _results(following, len(names)):
-        counted.update(dict(enumerate(np.bincount(how, minlength=len(How)).tolist())))
-    return _found(counted, len(names), to_ask)
+    n = _blocks(opened).survey.n
+    return _swept(opened, np.full(n, UNDECIDED, np.int16), np.zeros(n, np.int8), None, on_progress)
 
 
 def write_all(
     opened: OpenSession, out: Path, on_progress: Callable[[PassProgress], None]
 ) -> AllRowsSweep:
     """Write labels.npy and how.npy of all rows into a folder that appears when it is complete."""
-    n = _whole(opened).survey.n
-    counted = Counter[int]()
-    with label_store(n, out) as store:
-        following, to_ask = _followed(opened, store.names, on_progress)
-        for begin, labels, how in _results(following, n):
-            end = begin + len(labels)
-            store.labels[begin:end], store.how[begin:end] = labels, how
-            counted.update(dict(enumerate(np.bincount(how, minlength=len(How)).tolist())))
-    return _found(counted, n, to_ask)
+    with label_store(_blocks(opened).survey.n, out) as store:
+        return _swept(opened, store.names, store.how, store.labels, on_progress)
 
 
 def check_folder(out: str) -> Path:
@@ -116,43 +101,58 @@ def check_folder(out: str) -> Path:
 
 def taken_in(opened: OpenSession, to_ask: OpenRows, who: str | None) -> OpenSession:
     """The session with more rows as items."""
-    prepared = joined(opened.prepared, to_ask.rows, to_ask.points)
-    opened.session.update(prepared.keys, prepared.X, preparation=prepared.kept.to_json(), who=who)
-    return replace(opened, prepared=prepared)
+    data = joined(opened.data, to_ask.rows, to_ask.points)
+    opened.session.update(data.keys, data.X, preparation=data.preparation.to_json(), who=who)
+    return replace(opened, data=data)
 
 
-def _followed(
-    opened: OpenSession, names: npt.NDArray[np.int16], on_progress: Callable[[PassProgress], None]
-) -> tuple[SampleLabels, OpenRows | None]:
-    whole, sample = _whole(opened), _sample(opened)
+def _swept(
+    opened: OpenSession,
+    names: npt.NDArray[np.int16],
+    how: npt.NDArray[np.int8],
+    labels: npt.NDArray[np.int32] | None,
+    on_progress: Callable[[PassProgress], None],
+) -> AllRowsSweep:
+    blocks = _blocks(opened)
     threads = os.cpu_count() or 1
-    draws = np.random.default_rng(len(whole.rows))
-    rest = OtherRows(whole.points, whole.rows, names, threads, draws, on_progress=on_progress)
-    following = SampleLabels(Certify(), sample, rest)
+    draws = np.random.default_rng(len(blocks.rows))
+    rest = OtherRows(
+        blocks.points, blocks.rows, names, how, threads, draws, on_progress=on_progress
+    )
+    found = SampleLabels(Certify(), _sample(opened), rest)
+    to_ask = _decided(opened, found)
+    rest.finish(found.labels, found.how, labels)
+    counts = {way: int(np.count_nonzero(how == way)) for way in How}
+    return AllRowsSweep(len(names), counts, to_ask)
+
+
+def _decided(opened: OpenSession, found: SampleLabels) -> OpenRows | None:
+    """Label the rows outside the sample; rows that need questions, None if none may be asked."""
     if not is_proving(opened):
         # While questions are left, what the sample has no label for is not guessed for the rest.
-        following.infer(predict=bool(opened.session.progress().ended))
-        return following, None
-    to_ask = following.prove()
+        found.infer(predict=bool(opened.session.progress().ended))
+        return None
+    to_ask = found.prove()
     budget = opened.session.state.parameters.get("max_questions")
     if budget is not None and opened.session.state.n_questions >= budget:
-        following.predict(to_ask)
-        return following, None
-    return following, to_ask
+        found.predict(to_ask)
+        return None
+    return to_ask
 
 
 def _sample(opened: OpenSession) -> LabelledSample:
-    session, whole = opened.session, _whole(opened)
+    session, blocks = opened.session, _blocks(opened)
     known, row_of = session.snapshot(), session.state.items.row_of
     excepted = (row_of.get(key) for key in session.state.exceptions)
     return LabelledSample(
-        opened.prepared.X,
-        whole.survey,
+        opened.data.X,
+        blocks.survey,
         known.answers,
         known.labels,
         known.how_codes,
         known.margin if _rests_on_margin(opened) else None,
         frozenset({*known.exceptions, *(row for row in excepted if row is not None)}),
+        known.proof,
     )
 
 
@@ -163,15 +163,6 @@ def _rests_on_margin(opened: OpenSession) -> bool:
     return session.snapshot().method == "certify" and not refuted
 
 
-def _whole(opened: OpenSession) -> BlockData:
-    assert opened.whole is not None, "the session must be about data in blocks"
-    return opened.whole
-
-
-def _results(following: SampleLabels, n: int) -> Iterator[tuple[int, Array, Array]]:
-    for begin in range(0, n, _AT_ONCE):
-        yield begin, *following.result(begin, min(begin + _AT_ONCE, n))
-
-
-def _found(counted: Counter[int], n: int, to_ask: OpenRows | None) -> AllRowsSweep:
-    return AllRowsSweep(n, {how: counted[how] for how in How}, to_ask)
+def _blocks(opened: OpenSession) -> BlockData:
+    assert opened.blocks is not None, "the session must be about data in blocks"
+    return opened.blocks

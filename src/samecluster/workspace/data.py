@@ -24,14 +24,14 @@ __all__ = ["BlockData", "SessionData"]
 class BlockData:
     """Data in blocks: where it is, what it looks like, and which rows are items."""
 
-    data: str
+    path: str
     points: FilePoints
     survey: Survey
     rows: IntArray
 
     @property
     def name(self) -> str:
-        return Path(self.data).name
+        return Path(self.path).name
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,18 +39,18 @@ class SessionData:
     """Data as a session takes it.
 
     ``rows`` are the rows of the table that are items: the item in row i of X is row rows[i] of the
-    table. With ``whole`` the table is a sample of data in blocks.
+    table. With ``blocks`` the table is a sample of data in blocks.
     """
 
     table: Table
     notes: tuple[str, ...]
-    kept: StoredPreparation
+    preparation: StoredPreparation
     rows: IntArray
     X: FloatArray
     keys: list[str]
     contents: list[str] | None
     choice: ColumnSelection | None = None
-    whole: BlockData | None = None
+    blocks: BlockData | None = None
 
     def session(self, store: SqliteStore, **how: Any) -> Session:
         """The session in a store, with this data; ``how`` goes to `Session.open`."""
@@ -60,8 +60,8 @@ class SessionData:
 
     def inspection(self) -> Inspection:
         """How the data is read and used, to be shown before the first question."""
-        return inspect_choice(self.choice or choose(self.table, self.kept.wanted))
+        return inspect_choice(self.choice or choose(self.table, self.preparation.options))
 
     def hints(self) -> list[str | None] | None:
         """The labels that only guide the questions, as the data has them now."""
-        return labels_as_hints(self.table, self.rows, self.kept.hint_column)
+        return labels_as_hints(self.table, self.rows, self.preparation.hint_column)

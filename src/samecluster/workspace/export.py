@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -13,20 +14,37 @@ from samecluster.proof.log import ProofLog
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.conflicts import Conflict
+from samecluster.sessions.session import Session
 from samecluster.tables.display import columns_to_show, shown
 from samecluster.tables.writing import NAMES, format_of, write_results
 from samecluster.workspace.open import OpenSession
 
 __all__ = [
+    "NO_PROOF",
+    "Snapshot",
     "check_outputs",
+    "points_beside",
+    "proof_line",
     "proof_of",
-    "write_known_labels",
-    "write_known_proof",
-    "write_known_report",
     "write_labels",
     "write_proof",
     "write_session_report",
 ]
+
+NO_PROOF = "There is no proof to write, as nothing is proven: that needs --margin NUMBER."
+
+
+@dataclass(frozen=True, eq=False)
+class Snapshot:
+    """What is known at one moment: labels, names of clusters by number, what does not fit."""
+
+    recovery: Recovery
+    names: Mapping[int, str]
+    trouble: Sequence[Conflict] = ()
+
+    @classmethod
+    def of(cls, session: Session) -> Snapshot:
+        return cls(session.snapshot(), session.names(), session.trouble)
 
 
 def check_outputs(opened: OpenSession, out: str | None, prefix: str, *others: Path | None) -> None:
@@ -44,42 +62,22 @@ def check_outputs(opened: OpenSession, out: str | None, prefix: str, *others: Pa
             raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}")
 
 
-def write_labels(opened: OpenSession, out: str, *, prefix: str = "", raw: bool = False) -> None:
-    """The input with what was found about each row; clusters by name where they have one."""
-    session = opened.session
-    write_known_labels(opened, session.snapshot(), session.names(), out, prefix=prefix, raw=raw)
-
-
-def write_known_labels(
-    opened: OpenSession,
-    known: Recovery,
-    names: Mapping[int, str],
-    out: str,
-    *,
-    prefix: str = "",
-    raw: bool = False,
+def write_labels(
+    opened: OpenSession, known: Snapshot, out: str, *, prefix: str = "", raw: bool = False
 ) -> None:
-    """The same with what was known at some moment; leaves the session alone."""
-    labels = [names.get(label, label) for label in known.labels.tolist()]
-    asked = np.where(known.how_codes == How.ASKED, 1.0, np.nan)
+    """The input with what was found about each row; clusters by name where they have one."""
+    recovery = known.recovery
+    asked = np.where(recovery.how_codes == How.ASKED, 1.0, np.nan)
     write_results(
         opened.table,
         out,
-        labels,
-        known.how.tolist(),
-        asked if known.probability is None else known.probability,
-        rows=opened.prepared.rows,
+        [known.names.get(label, label) for label in recovery.labels.tolist()],
+        recovery.how.tolist(),
+        asked if recovery.probability is None else recovery.probability,
+        rows=opened.data.rows,
         prefix=prefix,
         raw=raw,
     )
-
-
-def write_proof(opened: OpenSession, path: Path) -> str:
-    """The proof, and beside it the points that it is about; what to tell the user of it.
-
-    The points are those after scaling, which a reader of the data alone does not have.
-    """
-    return write_known_proof(opened, opened.session.snapshot(), path)
 
 
 def proof_of(known: Recovery) -> ProofLog | None:
@@ -87,61 +85,60 @@ def proof_of(known: Recovery) -> ProofLog | None:
     return known.proof if known.count(How.PROVEN) else None
 
 
-def write_known_proof(opened: OpenSession, known: Recovery, path: Path) -> str:
-    """The same with what was known at some moment; leaves the session alone."""
+def write_proof(opened: OpenSession, known: Snapshot, path: Path) -> str:
+    """The proof, and beside it the points that it is about; what to tell the user of it.
+
+    The points are those after scaling, which a reader of the data alone does not have.
+    """
     from samecluster.proof.files import save_proof
 
-    proof = proof_of(known)
+    proof = proof_of(known.recovery)
     if proof is None:
-        return "There is no proof to write, as nothing is proven: that needs --margin NUMBER."
-    points = path.with_name(f"{path.name.partition('.')[0]}.points.npy")
+        return NO_PROOF
+    points = points_beside(path)
     try:
         save_proof(proof, path)
-        np.save(points, opened.prepared.X)
+        np.save(points, opened.data.X)
     except OSError as error:
         raise InvalidInputError(f"the proof {path} cannot be written: {error}") from error
-    return f"The proof is in {path}; to check it: samecluster verify {points} {path}"
+    return proof_line(path, points)
 
 
-def write_session_report(opened: OpenSession, path: Path, *, include_items: bool = False) -> None:
-    """The report as one HTML file; values of items that were asked about only if told to."""
-    session, known = opened.session, opened.session.snapshot()
-    items = _asked_items(opened) if include_items else None
-    write_known_report(opened, known, session.names(), session.trouble, path, items=items)
+def points_beside(proof: Path) -> Path:
+    """Where the points go that a proof is about."""
+    return proof.with_name(f"{proof.name.partition('.')[0]}.points.npy")
 
 
-def write_known_report(
-    opened: OpenSession,
-    known: Recovery,
-    names: Mapping[int, str],
-    trouble: Sequence[Conflict],
-    path: Path,
-    *,
-    items: Mapping[int, Mapping[str, str]] | None = None,
+def proof_line(proof: Path, points: Path) -> str:
+    """Where a proof is, and how to check it."""
+    return f"The proof is in {proof}; to check it: samecluster verify {points} {proof}"
+
+
+def write_session_report(
+    opened: OpenSession, known: Snapshot, path: Path, *, include_items: bool = False
 ) -> None:
-    """The same with what was known at some moment; leaves the run of the session alone."""
+    """The report as one HTML file; values of items that were asked about only if told to."""
     from samecluster.reports import write_report
 
     state = opened.session.state
     write_report(
-        known,
+        known.recovery,
         path,
         title=opened.table.source,
-        audit=known.audit,
-        trouble=trouble,
+        audit=known.recovery.audit,
+        trouble=known.trouble,
         exceptions=sorted(state.exceptions),
-        items=items,
-        names=names,
+        items=_asked_items(opened, known.recovery) if include_items else None,
+        names=known.names,
         margin_declared=state.parameters.get("margin", "auto") != "auto",
     )
 
 
-def _asked_items(opened: OpenSession) -> dict[int, dict[str, str]]:
-    columns = columns_to_show(opened.table, opened.wanted)
-    asked = np.flatnonzero(opened.session.snapshot().how_codes == How.ASKED).tolist()
+def _asked_items(opened: OpenSession, known: Recovery) -> dict[int, dict[str, str]]:
+    columns = columns_to_show(opened.table, opened.options)
     return {
         row: {
             cell.column: cell.text for cell in shown(opened.table, opened.table_row(row), columns)
         }
-        for row in asked
+        for row in np.flatnonzero(known.how_codes == How.ASKED).tolist()
     }

@@ -47,26 +47,26 @@ class OpenSession:
     """A session with its data; close it, or use it in a ``with`` statement."""
 
     session: Session
-    prepared: SessionData
+    data: SessionData
     path: Path
     is_new: bool
 
     @property
     def table(self) -> Table:
-        return self.prepared.table
+        return self.data.table
 
     @property
-    def wanted(self) -> FeatureOptions:
-        return self.prepared.kept.wanted
+    def options(self) -> FeatureOptions:
+        return self.data.preparation.options
 
     @property
-    def whole(self) -> BlockData | None:
+    def blocks(self) -> BlockData | None:
         """The data that the items are a sample of, if they are one."""
-        return self.prepared.whole
+        return self.data.blocks
 
     def table_row(self, row: int) -> int:
         """The row of the table that has the item in this row of the session."""
-        return int(self.prepared.rows[row])
+        return int(self.data.rows[row])
 
     def __enter__(self) -> OpenSession:
         return self
@@ -114,15 +114,15 @@ def open_session(request: Request) -> OpenSession:
     path = session_path(request)
     if path.exists():
         with _store(path) as store:
-            preparation = _kept_in(store)
-            if preparation is not None:
-                return _go_on(store, preparation, request, path)
+            stored = _stored_in(store)
+            if stored is not None:
+                return _go_on(store, stored, request, path)
             store.close()
-    prepared = _newly_prepared(request)
+    data = _new_data(request)
     existed = path.exists()
     try:
         with _store(path, create=True) as store:
-            return _begin(store, prepared, request, path)
+            return _begin(store, data, request, path)
     except BaseException:
         if not existed:
             for name in (path.name, f"{path.name}-lock"):
@@ -144,36 +144,36 @@ def reopen(
         )
     request = request or Request(data=data_beside(path))
     with _store(path, read_only=read_only) as store:
-        preparation = _kept_in(store)
-        if preparation is None:
+        stored = _stored_in(store)
+        if stored is None:
             raise SessionNotFoundError(
                 f"{path} holds no session yet; `samecluster label` begins one"
             )
-        prepared = prepared_again(request, preparation)
-        session = _opened(store, prepared, request, update)
-    return OpenSession(session, prepared, path, is_new=False)
+        data = data_again(request, stored)
+        session = _session_in(store, data, request, update)
+    return OpenSession(session, data, path, is_new=False)
 
 
-def opened_changes(path: Path, request: Request) -> Changes:
+def data_changes(path: Path, request: Request) -> Changes:
     """How the data differs from what the session is about; nothing is written."""
     with _store(path, read_only=True) as store:
         state = State(store.read())
         store.close()
-    prepared = prepared_again(request, state.preparation)
-    return state.items.changes(Items.of(prepared.keys, prepared.X, prepared.contents))
+    data = data_again(request, state.preparation)
+    return state.items.changes(Items.of(data.keys, data.X, data.contents))
 
 
-def prepared_again(request: Request, preparation: Mapping[str, Any]) -> SessionData:
+def data_again(request: Request, stored: Mapping[str, Any]) -> SessionData:
     """The data as a session takes it that has kept this preparation."""
-    kept = StoredPreparation.from_json(preparation)
-    kept.refuse_other_features(request)
-    if kept.drawn is not None:
-        return sampled_again(request, kept)
-    loaded = replace(request, **kept.reading_for(request)).load()
-    return _prepared(loaded, kept)
+    preparation = StoredPreparation.from_json(stored)
+    preparation.refuse_other_features(request)
+    if preparation.draw is not None:
+        return sampled_again(request, preparation)
+    loaded = replace(request, **preparation.reading_for(request)).load()
+    return _data_of(loaded, preparation)
 
 
-def _kept_in(store: SqliteStore) -> Mapping[str, Any] | None:
+def _stored_in(store: SqliteStore) -> Mapping[str, Any] | None:
     """How the rows of a session were prepared; None if the store holds none."""
     found: Mapping[str, Any] | None = None
     for event in store.read():
@@ -194,27 +194,27 @@ def _store(path: Path, *, create: bool = False, read_only: bool = False) -> Iter
         raise
 
 
-def _begin(store: SqliteStore, prepared: SessionData, request: Request, path: Path) -> OpenSession:
+def _begin(store: SqliteStore, data: SessionData, request: Request, path: Path) -> OpenSession:
     session = Session.create(
         store,
-        prepared.keys,
-        prepared.X,
-        preparation=prepared.kept.to_json(),
+        data.keys,
+        data.X,
+        preparation=data.preparation.to_json(),
         parameters=request.declared(),
-        contents=prepared.contents,
-        hints=prepared.hints(),
+        contents=data.contents,
+        hints=data.hints(),
         who=request.who,
-        seed=_seed(prepared) if request.seed is None else request.seed,
+        seed=_seed(data) if request.seed is None else request.seed,
     )
-    import_known(session, prepared.table, prepared.rows, request, prepared.kept.hint_column)
-    return OpenSession(session, prepared, path, is_new=True)
+    import_known(session, data.table, data.rows, request, data.preparation.hint_column)
+    return OpenSession(session, data, path, is_new=True)
 
 
 def _go_on(
-    store: SqliteStore, preparation: Mapping[str, Any], request: Request, path: Path
+    store: SqliteStore, stored: Mapping[str, Any], request: Request, path: Path
 ) -> OpenSession:
-    prepared = prepared_again(request, preparation)
-    session = _opened(store, prepared, request)
+    data = data_again(request, stored)
+    session = _session_in(store, data, request)
     if request.seed not in (None, session.state.seed):
         raise InvalidInputError(
             f"--seed cannot change in a session that has begun (it is {session.state.seed}); leave "
@@ -228,30 +228,30 @@ def _go_on(
     }
     if changes:
         session.set_parameters(who=request.who, **changes)
-    import_known(session, prepared.table, prepared.rows, request, prepared.kept.hint_column)
-    return OpenSession(session, prepared, path, is_new=False)
+    import_known(session, data.table, data.rows, request, data.preparation.hint_column)
+    return OpenSession(session, data, path, is_new=False)
 
 
-def _opened(
-    store: SqliteStore, prepared: SessionData, request: Request, update: bool = False
+def _session_in(
+    store: SqliteStore, data: SessionData, request: Request, update: bool = False
 ) -> Session:
     try:
-        return prepared.session(store, update=update, who=request.who)
+        return data.session(store, update=update, who=request.who)
     except DataMismatchError as error:
         command = f"samecluster update {store.path.name} {request.data}"
         told = str(error).partition("; to go on")[0]
         raise DataMismatchError(f"{told}; to go on with these rows: {command}") from None
 
 
-def _seed(prepared: SessionData) -> int:
+def _seed(data: SessionData) -> int:
     """From the data, so that the same file asks the same questions on every machine."""
-    if prepared.contents is None:
+    if data.contents is None:
         return 0
-    digest = hashlib.blake2b("\n".join(prepared.contents).encode(), digest_size=4).digest()
+    digest = hashlib.blake2b("\n".join(data.contents).encode(), digest_size=4).digest()
     return int.from_bytes(digest, "big") >> 1
 
 
-def _newly_prepared(request: Request) -> SessionData:
+def _new_data(request: Request) -> SessionData:
     if request.in_blocks:
         return newly_sampled(request)
     loaded = request.load()
@@ -259,30 +259,30 @@ def _newly_prepared(request: Request) -> SessionData:
     wanted = request.wanted(names)
     choice = choose(loaded.table, wanted)
     kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
-    kept = StoredPreparation(
+    preparation = StoredPreparation(
         Preparation.of_choice(choice),
         wanted,
         tuple(name for name in names if name not in kept_back),
         StoredPreparation.reading_of(request),
         request.checked_labels_as() or "known",
     )
-    return replace(_prepared(loaded, kept), choice=choice)
+    return replace(_data_of(loaded, preparation), choice=choice)
 
 
-def _prepared(loaded: LoadedData, kept: StoredPreparation) -> SessionData:
+def _data_of(loaded: LoadedData, preparation: StoredPreparation) -> SessionData:
     table = loaded.table
-    rows = kept.preparation.kept(table)
-    X = kept.preparation.apply(table)
-    ignoring = [name for name in table.names if name not in kept.columns]
+    rows = preparation.features.kept(table)
+    X = preparation.features.apply(table)
+    ignoring = [name for name in table.names if name not in preparation.columns]
     by_content = item_keys(table, ignoring=ignoring)
-    id_column = kept.wanted.id_column
+    id_column = preparation.options.id_column
     keys = by_content if id_column is None else item_keys(table, id_column)
     contents = _with_vectors([key.partition("#")[0] for key in by_content], table)
     chosen = rows.tolist()
     return SessionData(
         table,
         loaded.notes,
-        kept,
+        preparation,
         rows,
         X,
         [keys[row] for row in chosen],

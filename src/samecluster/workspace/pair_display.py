@@ -26,8 +26,8 @@ class ComparedCells:
 def checked_columns(opened: OpenSession, chosen: Sequence[str]) -> tuple[str, ...]:
     """The columns to show: those that were named, or a choice of all."""
     if not chosen:
-        return columns_to_show(opened.table, opened.wanted)
-    kept_back = {opened.wanted.truth: "the truth", opened.wanted.labels: "the labels"}
+        return columns_to_show(opened.table, opened.options)
+    kept_back = {opened.options.truth: "the truth", opened.options.labels: "the labels"}
     for name in chosen:
         opened.table.column(name)
         if name in kept_back:
@@ -41,7 +41,7 @@ def compared(
     """Both items of a question, a column of the table each; ids always differ, and say nothing."""
     one, two = (shown(opened.table, opened.table_row(row), columns) for row in rows)
     return [
-        ComparedCells(left, right, _differ(left, right) and left.column != opened.wanted.id_column)
+        ComparedCells(left, right, _differ(left, right) and left.column != opened.options.id_column)
         for left, right in zip(one, two, strict=True)
     ]
 

@@ -52,53 +52,53 @@ def newly_sampled(request: Request) -> SessionData:
         raise InvalidInputError(f"{path} has only 1 row; at least 2 are needed")
     features = points.names if numbers is not None else tuple(f"x{at}" for at in points.names)
     nothing, unit = np.zeros(len(features)), np.ones(len(features))
-    kept = StoredPreparation(
+    preparation = StoredPreparation(
         Preparation((NumberEncoder(features, nothing, nothing, unit),), None, drop_missing=False),
         FeatureOptions(features=features, id_column=id_column, scale=False),
         features if id_column is None else (*features, id_column),
         StoredPreparation.reading_of(request),
-        drawn=SampleDraw(points.n, sample_size(points.n, points.d), request.seed or 0),
+        draw=SampleDraw(points.n, sample_size(points.n, points.d), request.seed or 0),
     )
-    return _read(kept, points, request.data)
+    return _read(preparation, points, request.data)
 
 
-def sampled_again(request: Request, kept: StoredPreparation) -> SessionData:
+def sampled_again(request: Request, preparation: StoredPreparation) -> SessionData:
     """The sample of a session that exists; DataMismatchError if the data has other rows now."""
     request.refuse_all_but(_USABLE, "a session on data in blocks")
-    assert kept.drawn is not None
+    assert preparation.draw is not None
     is_npy = columns_of_numbers(request.data, ()) is None
-    points = open_points(request.data, None if is_npy else kept.wanted.features)
-    if points.n != kept.drawn.n or points.d != len(kept.wanted.features or ()):
+    points = open_points(request.data, None if is_npy else preparation.options.features)
+    n, d = preparation.draw.n, len(preparation.options.features or ())
+    if (points.n, points.d) != (n, d):
         raise DataMismatchError(
-            f"the session is about a sample of {kept.drawn.n:,} rows with "
-            f"{len(kept.wanted.features or ())} features, and {request.data} has {points.n:,} with "
-            f"{points.d}; begin another with --session FILE, and take the answers along with "
-            "`samecluster import`"
+            f"the session is about a sample of {n:,} rows with {d} features, and {request.data} "
+            f"has {points.n:,} with {points.d}; begin another with --session FILE, and take "
+            "the answers along with `samecluster import`"
         )
-    return _read(kept, points, request.data)
+    return _read(preparation, points, request.data)
 
 
-def joined(prepared: SessionData, rows: IntArray, points: FloatArray) -> SessionData:
+def joined(data: SessionData, rows: IntArray, points: FloatArray) -> SessionData:
     """The same with more rows of the data, whose features are ``points`` (m, d)."""
-    kept, whole = prepared.kept, prepared.whole
-    assert kept.drawn is not None
-    assert whole is not None
-    drawn = replace(kept.drawn, added=(*kept.drawn.added, *rows.tolist()))
-    whole = replace(whole, rows=np.concatenate([whole.rows, rows]))
-    return _prepared(replace(kept, drawn=drawn), whole, np.concatenate([prepared.X, points]))
+    preparation, blocks = data.preparation, data.blocks
+    assert preparation.draw is not None
+    assert blocks is not None
+    draw = replace(preparation.draw, added=(*preparation.draw.added, *rows.tolist()))
+    blocks = replace(blocks, rows=np.concatenate([blocks.rows, rows]))
+    return _session_data(replace(preparation, draw=draw), blocks, np.concatenate([data.X, points]))
 
 
-def _read(kept: StoredPreparation, points: FilePoints, data: str) -> SessionData:
+def _read(preparation: StoredPreparation, points: FilePoints, data: str) -> SessionData:
     """One pass over the data."""
-    assert kept.drawn is not None
-    rows = kept.drawn.rows()
+    assert preparation.draw is not None
+    rows = preparation.draw.rows()
     survey, X = surveyed(points, rows, PIECE, False, threads=os.cpu_count() or 1)
-    return _prepared(kept, BlockData(data, points, survey, rows), X)
+    return _session_data(preparation, BlockData(data, points, survey, rows), X)
 
 
-def _prepared(kept: StoredPreparation, whole: BlockData, X: FloatArray) -> SessionData:
-    source = f"{whole.name}, {len(X):,} of {whole.survey.n:,} rows"
-    table = SampledTable(source, whole.points, whole.rows, X)
-    n_added = 0 if kept.drawn is None else len(kept.drawn.added)
-    keys = sampled_keys(table, kept.wanted.id_column, len(X) - n_added)
-    return SessionData(table, (), kept, np.arange(len(X)), X, keys, None, whole=whole)
+def _session_data(preparation: StoredPreparation, blocks: BlockData, X: FloatArray) -> SessionData:
+    source = f"{blocks.name}, {len(X):,} of {blocks.survey.n:,} rows"
+    table = SampledTable(source, blocks.points, blocks.rows, X)
+    n_added = 0 if preparation.draw is None else len(preparation.draw.added)
+    keys = sampled_keys(table, preparation.options.id_column, len(X) - n_added)
+    return SessionData(table, (), preparation, np.arange(len(X)), X, keys, None, blocks=blocks)

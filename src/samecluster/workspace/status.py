@@ -27,7 +27,7 @@ def session_facts(opened: OpenSession) -> dict[str, Any]:
     return {
         "session": str(opened.path),
         "items": progress.n_items,
-        "sample_of": None if opened.whole is None else opened.whole.survey.n,
+        "sample_of": None if opened.blocks is None else opened.blocks.survey.n,
         "labelled": progress.n_labelled,
         "questions": progress.n_questions,
         "by_how": how_counts(progress.by_how),

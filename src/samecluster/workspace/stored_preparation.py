@@ -61,16 +61,16 @@ class StoredPreparation:
 
     ``columns`` are those that tell what an item is: all that were there when the session began but
     for truth, labels and ignored ones. A column that is added later changes no item. With
-    ``labels_as`` "hint" the column of labels only guides the questions. With ``drawn`` the items
+    ``labels_as`` "hint" the column of labels only guides the questions. With ``draw`` the items
     are a sample of data that is read in blocks.
     """
 
-    preparation: Preparation
-    wanted: FeatureOptions
+    features: Preparation
+    options: FeatureOptions
     columns: tuple[str, ...]
     reading: Mapping[str, Any]
     labels_as: str = "known"
-    drawn: SampleDraw | None = None
+    draw: SampleDraw | None = None
 
     @staticmethod
     def reading_of(request: Request) -> dict[str, Any]:
@@ -81,12 +81,12 @@ class StoredPreparation:
 
     def to_json(self) -> dict[str, Any]:
         return {
-            "features": json.loads(self.preparation.to_json()),
-            "wanted": asdict(self.wanted),
+            "features": json.loads(self.features.to_json()),
+            "wanted": asdict(self.options),
             "columns": list(self.columns),
             "reading": dict(self.reading),
             "labels_as": self.labels_as,
-            **({} if self.drawn is None else {"drawn": asdict(self.drawn)}),
+            **({} if self.draw is None else {"drawn": asdict(self.draw)}),
         }
 
     @classmethod
@@ -115,7 +115,7 @@ class StoredPreparation:
     @property
     def hint_column(self) -> str | None:
         """The column whose labels only guide the questions."""
-        return self.wanted.labels if self.labels_as == "hint" else None
+        return self.options.labels if self.labels_as == "hint" else None
 
     def reading_for(self, request: Request) -> dict[str, Any]:
         """How to read the data now: as the user says, else as when the session began."""
@@ -125,14 +125,14 @@ class StoredPreparation:
             else getattr(request, name)
             for name in _READING
         }
-        return {**said, "vectors": self._vectors(request), "id_column": self.wanted.id_column}
+        return {**said, "vectors": self._vectors(request), "id_column": self.options.id_column}
 
     def refuse_other_features(self, request: Request) -> None:
         """InvalidInputError that names the first option that would change what features are."""
-        if request.in_blocks and self.drawn is None:
+        if request.in_blocks and self.draw is None:
             raise _fixed("--in-blocks", "in blocks", "all in memory")
         for option, name, kept in _FEATURES:
-            given, before = getattr(request, name), getattr(self.wanted, kept)
+            given, before = getattr(request, name), getattr(self.options, kept)
             if isinstance(given, list):
                 given = listed(given, self.columns)
             if given is not None and given is not False and given != before:
@@ -140,7 +140,7 @@ class StoredPreparation:
             if name == "scale" and given is False and before:
                 raise _fixed("--no-scale", "as they are", "standardised")
         for option, column in (("--truth", request.truth), ("--labels", request.labels)):
-            if column is not None and column in self.preparation.columns:
+            if column is not None and column in self.features.columns:
                 raise InvalidInputError(
                     f"{option}: column {column!r} is a feature of this session, and features stay; "
                     "begin another with --session FILE"

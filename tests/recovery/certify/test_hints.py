@@ -125,11 +125,11 @@ def test_labels_as_hint_are_no_answers_and_stay_with_the_session(data: Path) -> 
     with open_session(begun) as opened:
         assert list(opened.session.state.answers()) == []
         asked = opened.session.ask()
-        hints = opened.prepared.hints()
+        hints = opened.data.hints()
     assert hints is not None
     assert hints[1] is None
     with reopen(Path(f"{data}.samecluster")) as opened:
-        assert opened.prepared.hints() == hints
+        assert opened.data.hints() == hints
         assert opened.session.ask() == asked
     with open_session(Request(str(data), labels="guess")) as opened:
         assert list(opened.session.state.answers()) == [], "the session says what they are for"

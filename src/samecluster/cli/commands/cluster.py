@@ -180,7 +180,7 @@ def _cluster(
     with progress.status("reading the data"):
         opened = open_session(request)
     with _gone_if_refused(opened):
-        if opened.whole is not None:
+        if opened.blocks is not None:
             raise InvalidInputError(
                 f"{opened.path} is a session on data in blocks, for `samecluster label` and "
                 "`serve`; a program answers with --in-blocks, which keeps its answers elsewhere"
@@ -228,7 +228,7 @@ def _greet(progress: Console, opened: OpenSession, is_kept: bool) -> None:
         n = opened.session.state.n_questions
         progress.print(f"Going on with {opened.path}: {n:,} answers are there.", markup=False)
         return
-    print_inspection(progress, opened.prepared.inspection(), opened.prepared.notes)
+    print_inspection(progress, opened.data.inspection(), opened.data.notes)
     if is_kept:
         progress.print(f"Answers go to {opened.path}.", markup=False)
 
@@ -292,16 +292,21 @@ def _course(session: Session) -> str:
 
 def _write(opened: OpenSession, files: _Files) -> list[str]:
     """Write what was asked for, and say so."""
-    from samecluster.workspace.export import write_labels, write_proof, write_session_report
+    from samecluster.workspace.export import (
+        Snapshot,
+        write_labels,
+        write_proof,
+        write_session_report,
+    )
 
-    told = []
+    told, known = [], Snapshot.of(opened.session)
     if files.out is not None:
-        write_labels(opened, files.out, prefix=files.prefix, raw=files.raw)
+        write_labels(opened, known, files.out, prefix=files.prefix, raw=files.raw)
         told += [] if files.out == "-" else [f"Labels are in {files.out}."]
     if files.proof is not None:
-        told.append(write_proof(opened, files.proof))
+        told.append(write_proof(opened, known, files.proof))
     if files.report is not None:
-        write_session_report(opened, files.report)
+        write_session_report(opened, known, files.report)
         told.append(f"The report is in {files.report}; its picture shows where points lie.")
     return told
 

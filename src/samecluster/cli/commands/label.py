@@ -72,7 +72,7 @@ def _label(console: Console, request: Request, show: list[str] | None) -> None:
         console.print(f"{opened.session.progress()}.", markup=False)
         console.print(f"Answers are in {opened.path}.", markup=False)
         console.print(f"Go on: {_again(request)}", markup=False)
-        out = "labels.csv" if opened.whole is None else "labels"
+        out = "labels.csv" if opened.blocks is None else "labels"
         results = export_command(opened.path, request.data, out)
         console.print(f"Results: {results}", markup=False)
 
@@ -82,7 +82,7 @@ def _greet(console: Console, opened: OpenSession) -> None:
     from samecluster.workspace.all_rows import sample_line
 
     if opened.is_new:
-        print_inspection(console, opened.prepared.inspection(), opened.prepared.notes)
+        print_inspection(console, opened.data.inspection(), opened.data.notes)
         console.print(f"Answers go to {opened.path}.", markup=False)
     else:
         console.print(f"Going on with {opened.path}.", markup=False)

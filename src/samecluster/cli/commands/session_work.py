@@ -15,13 +15,14 @@ from samecluster.errors import InvalidInputError, ProtocolError, SessionNotFound
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.sqlite import SqliteStore, rescue
 from samecluster.workspace.export import (
+    Snapshot,
     check_outputs,
     write_labels,
     write_proof,
     write_session_report,
 )
 from samecluster.workspace.known_answers import answers_of, import_new, pairs_as_answers
-from samecluster.workspace.open import SUFFIX, OpenSession, data_beside, opened_changes, reopen
+from samecluster.workspace.open import SUFFIX, OpenSession, data_beside, data_changes, reopen
 from samecluster.workspace.request import Request
 from samecluster.workspace.status import session_facts, status_lines
 
@@ -101,15 +102,16 @@ def export(
     vectors: Path | None,
 ) -> None:
     with opened_session(session, data, vectors, read_only=True) as opened:
-        if opened.whole is not None:
+        if opened.blocks is not None:
             progress = Console(stderr=True, highlight=False)
             _print(*export_all(progress, opened, out, proof, prefix, raw))
             return
         check_outputs(opened, out, prefix, proof)
-        write_labels(opened, out, prefix=prefix, raw=raw)
+        known = Snapshot.of(opened.session)
+        write_labels(opened, known, out, prefix=prefix, raw=raw)
         told = [f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}."]
         if proof is not None:
-            told.append(write_proof(opened, proof))
+            told.append(write_proof(opened, known, proof))
         if out != "-":
             _print(*told)
 
@@ -118,7 +120,7 @@ def report(
     session: Path, out: Path, include_items: bool, data: str | None, vectors: Path | None
 ) -> None:
     with opened_session(session, data, vectors, read_only=True) as opened:
-        write_session_report(opened, out, include_items=include_items)
+        write_session_report(opened, Snapshot.of(opened.session), out, include_items=include_items)
     _print(f"The report is in {out}. Its picture shows where points lie.")
 
 
@@ -193,7 +195,7 @@ def update(
 ) -> None:
     path = _session_file(session)
     request = Request(data=data, vectors=vectors, who=who)
-    changes = opened_changes(path, request)
+    changes = data_changes(path, request)
     facts: dict[str, Any] = {
         "added": changes.added,
         "removed": changes.removed,

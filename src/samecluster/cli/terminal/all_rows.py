@@ -26,9 +26,9 @@ __all__ = ["export_all", "look_further", "take_in_what_needs_questions"]
 
 def look_further(console: Console, who: str | None, opened: OpenSession) -> OpenSession | None:
     """Label all rows, say what came out, and take in rows that need questions, if there are any."""
-    if opened.whole is None:
+    if opened.blocks is None:
         return None
-    rest = opened.whole.survey.n - len(opened.whole.rows)
+    rest = opened.blocks.survey.n - len(opened.blocks.rows)
     console.print()
     console.print(f"Looking at the {rest:,} rows outside the sample.", markup=False)
     with passes_shown(console) as on_progress:
@@ -46,7 +46,7 @@ def take_in_what_needs_questions(
     console: Console, who: str | None, opened: OpenSession
 ) -> OpenSession:
     """The same for a page, which cannot do it itself: only where rows may join."""
-    is_done = opened.whole is not None and opened.session.progress().ended
+    is_done = opened.blocks is not None and opened.session.progress().ended
     if not is_done or not is_proving(opened):
         return opened
     return look_further(console, who, opened) or opened

@@ -20,7 +20,7 @@ __all__ = ["ShownItems", "answer_by_truth", "truth_of_items"]
 
 def truth_of_items(opened: OpenSession, column: str) -> IntArray:
     """The true group of each item as a number."""
-    table, rows = opened.table, opened.prepared.rows
+    table, rows = opened.table, opened.data.rows
     label_of = dict(read_labels(table, column))
     blank = [row for row in rows.tolist() if row not in label_of]
     if blank:
@@ -50,7 +50,7 @@ class ShownItems:
     def __call__(self, row: int) -> ShownItem:
         at = self._opened.table_row(row)
         fields = {column.name: _value(column, at) for column in self._columns}
-        return ShownItem(self._opened.prepared.keys[row], fields)
+        return ShownItem(self._opened.data.keys[row], fields)
 
 
 def _value(column: Column, row: int) -> Any:

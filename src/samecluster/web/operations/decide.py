@@ -261,4 +261,4 @@ def _remedy(session: Session, id_: str) -> Remedy:
 def on_a_copy(opened: OpenSession, look: Callable[[Session], Effect]) -> Effect:
     """What ``look`` returns for a copy of the session, read from its file; as slow as a resume."""
     with contextlib.closing(SqliteStore(opened.path, read_only=True)) as store:
-        return look(opened.prepared.session(store))
+        return look(opened.data.session(store))
