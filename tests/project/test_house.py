@@ -117,6 +117,12 @@ def test_questions_use_the_standard_library_only() -> None:
                     assert top in sys.stdlib_module_names | {"samecluster"}
 
 
+def test_tables_know_of_neither_questions_nor_what_asks_them() -> None:
+    for path in MODULES:
+        if room_of(path) == "tables":
+            assert imported_rooms(path) <= {"tables", "points", "errors", "_extras", "_typing"}, path
+
+
 def test_public_names_are_pinned() -> None:
     assert samecluster.__all__ == [
         "Answer",

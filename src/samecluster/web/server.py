@@ -168,7 +168,7 @@ def _desk(
 
 def _goes_with_a_picture(opened: OpenSession, column: str, images: Images) -> bool:
     """Words do; the picture says more than the numbers that stand for it."""
-    return column != images.column and len(opened.table.column(column).numbers.odd) > 0
+    return column != images.column and opened.table.column(column).numbers.has_text
 
 
 def _server(desk: ServerContext, place: Address, session: Path) -> uvicorn.Server:
