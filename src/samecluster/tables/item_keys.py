@@ -150,7 +150,7 @@ def _says_all(value: float, text: str) -> bool:
         return False
     if not is_whole(text):
         return True
-    return len(text) <= _LONGEST_WHOLE and int(value) == int(text)
+    return math.isfinite(value) and len(text) <= _LONGEST_WHOLE and int(value) == int(text)
 
 
 def _number(value: float) -> bytes:
