@@ -20,9 +20,9 @@ import numpy as np
 ROWS, COLUMNS, REPEATS, GOAL = 100_000, 10, 7, 1.5
 OURS = (
     "import sys\n"
-    "from samecluster.tables import Preparation, Wanted, item_keys, read_table\n"
+    "from samecluster.tables import Preparation, FeatureOptions, item_keys, read_table\n"
     "table = read_table(sys.argv[1])\n"
-    "preparation = Preparation.fit(table, Wanted(id_column='id'))\n"
+    "preparation = Preparation.fit(table, FeatureOptions(id_column='id'))\n"
     "assert preparation.apply(table).shape[1] == 10\n"
     "item_keys(table, 'id')\n"
 )

@@ -68,7 +68,8 @@ def _public(module: ModuleType) -> list[str]:
     listed: list[str] | None = getattr(module, "__all__", None)
     if listed is not None:
         return listed
-    return [name for name, value in vars(module).items() if inspect.isclass(value)]
+    found = vars(module).items()
+    return [name for name, value in found if getattr(value, "__module__", "") == module.__name__]
 
 
 def _described(name: str, value: Any) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._parameters import whole_number
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.questions.given_groups import groups_as_pairs
@@ -136,14 +137,7 @@ def checked_error_rate(error_rate: Any) -> float:
 
 
 def checked_max_questions(max_questions: Any) -> int | None:
-    if max_questions is None:
-        return None
-    whole = isinstance(max_questions, numbers.Integral) and not isinstance(max_questions, bool)
-    if not whole or max_questions < 1:
-        raise InvalidInputError(
-            f"max_questions must be a whole number from 1 on, got {max_questions!r}"
-        )
-    return int(max_questions)
+    return None if max_questions is None else whole_number("max_questions", max_questions)
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -8,14 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from typer.testing import CliRunner
 
-from samecluster.cli.main import app
-from samecluster.errors import InvalidInputError
 from samecluster.sessions.conflicts import Effect
 from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
-from tests.cli.test_label import run, terminal
+from tests.cases.command_line import run, run_apart
+from tests.cli.test_label import terminal
 
 STRAY = "c89"
 """An item that lies amid the a's, whose label is then proven to be theirs."""
@@ -50,15 +48,14 @@ def session(answered: Path, tmp_path: Path) -> Path:
 
 def said(*arguments: object, keys: str = "") -> str:
     """What a command prints, given these keys, a line each."""
-    done = CliRunner().invoke(app, [*map(str, arguments)], input="\n".join(keys) + "\n")
-    assert done.exit_code == 0, done.output
-    return re.sub(r"\s+", " ", done.output)
+    done = run(*arguments, text="\n".join(keys) + "\n")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    return re.sub(r"\s+", " ", done.stdout)
 
 
 def facts(session: Path) -> dict[str, Any]:
-    told: dict[str, Any] = json.loads(
-        CliRunner().invoke(app, ["status", str(session), "--json"]).output
-    )
+    told: dict[str, Any] = json.loads(run("status", session, "--json").stdout)
     return told
 
 
@@ -155,16 +152,17 @@ def test_only_chosen_columns_are_shown_and_other_keys_refused(session: Path) -> 
 )
 def test_what_is_not_there_is_named_and_nothing_is_asked(session: Path, words, message) -> None:
     name, *others = words
-    refused = CliRunner().invoke(app, [name, str(session), *others], input="n\n")
-    assert isinstance(refused.exception, InvalidInputError)
-    assert message in str(refused.exception)
-    assert "Same group?" not in refused.output
+    refused = run(name, session, *others, text="n\n")
+    assert refused.returncode == 2
+    assert message in refused.stderr
+    assert refused.stderr.count("\n") == 1
+    assert "Same group?" not in refused.stdout
 
 
 def test_data_that_is_elsewhere_has_to_be_named(session: Path) -> None:
     moved = session.with_name("moved.samecluster")
     session.rename(moved)
-    refused = run("doubt", moved, STRAY, text="y\n")
+    refused = run_apart("doubt", moved, STRAY, text="y\n")
     assert (refused.returncode, "--data FILE" in refused.stderr) == (2, True)
     assert "(asked)" in said(
         "doubt", moved, STRAY, "--data", session.with_name("shells.csv"), keys="y"

@@ -6,7 +6,6 @@ import pty
 import re
 import select
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -20,9 +19,9 @@ from samecluster.errors import DataMismatchError, InvalidInputError
 from samecluster.questions.pair import Verdict
 from samecluster.workspace.open import open_session, reopen
 from samecluster.workspace.request import Request
+from tests.cases.command_line import PLAIN, command, run, run_apart
 
 PROMPT = "q quit: "
-ENVIRONMENT = {**os.environ, "NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
 SECONDS = 300  # how long a silent process is waited for, so that a failure is no endless wait
 
 
@@ -40,21 +39,6 @@ def shells(tmp_path: Path) -> Path:
     return path
 
 
-def command(*arguments: object) -> list[str]:
-    return [sys.executable, "-m", "samecluster", *map(str, arguments)]
-
-
-def run(*arguments: object, text: str | None = None) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command(*arguments),
-        input=text,
-        capture_output=True,
-        text=True,
-        env=ENVIRONMENT,
-        check=False,
-    )
-
-
 class Terminal:
     """A process behind a pseudo-terminal: press keys, read what it shows."""
 
@@ -65,7 +49,7 @@ class Terminal:
             stdin=theirs,
             stdout=theirs,
             stderr=theirs,
-            env=ENVIRONMENT,
+            env={**os.environ, **PLAIN},
             start_new_session=True,
             preexec_fn=_own_terminal,
         )
@@ -255,7 +239,7 @@ def test_what_is_declared_may_change_and_features_come_back_bit_for_bit(shells: 
 def test_data_that_cannot_be_used_leaves_no_session(tmp_path: Path) -> None:
     bad = tmp_path / "bad.csv"
     bad.write_text("a,b\n1,2\n3,x\n4,5\n5,6\n")
-    done = run("label", bad, "--features", "a,b")
+    done = run_apart("label", bad, "--features", "a,b")
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["bad.csv"]
@@ -321,7 +305,7 @@ def test_doctor_finds_damage_and_saves_the_rest(shells: Path, tmp_path: Path) ->
         connection.execute("UPDATE events SET who = 'eve' WHERE sequence = 2")
     connection.close()
     rescued = tmp_path / "rescued.samecluster"
-    done = run("doctor", session, "--save", rescued, "--json")
+    done = run_apart("doctor", session, "--save", rescued, "--json")
     assert done.returncode == 1
     assert json.loads(done.stdout)["saved"] == 1
     assert run("status", rescued, "--data", shells).returncode == 0

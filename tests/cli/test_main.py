@@ -1,19 +1,9 @@
-"""The command line as a user meets it, in a process of its own."""
+"""The command line as a user meets it; once in a process of its own, with nothing around it."""
 
 import subprocess
-import sys
 
 import samecluster
-
-
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "samecluster", *arguments],
-        capture_output=True,
-        text=True,
-        env={"NO_COLOR": "1", "COLUMNS": "100", "PATH": ""},
-        check=False,
-    )
+from tests.cases.command_line import command, run
 
 
 def test_demo_shows_the_table() -> None:
@@ -24,7 +14,13 @@ def test_demo_shows_the_table() -> None:
 
 
 def test_errors_are_one_line_without_traceback() -> None:
-    done = run("demo", "--points", "3", "--clusters", "5")
+    done = subprocess.run(
+        command("demo", "--points", "3", "--clusters", "5"),
+        capture_output=True,
+        text=True,
+        env={"PATH": ""},
+        check=False,
+    )
     assert done.returncode == 2
     assert done.stderr.strip() == "samecluster: n must be at least k and k at least 1, got n=3, k=5"
 

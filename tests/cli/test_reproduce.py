@@ -15,6 +15,7 @@ from samecluster.cli.commands.reproduce import run_reproduce
 from samecluster.experiments.experiment import Task
 from samecluster.experiments.recoveries import ellipsoids_task
 from samecluster.experiments.running import ResultStore, missing_tasks, run_tasks
+from tests.cases.command_line import PLAIN, command, run, run_apart
 
 TASKS = [ellipsoids_task("recur-published", 2000, 3, 3, seed) for seed in range(24)]
 RUN = """
@@ -25,7 +26,6 @@ from samecluster.experiments.running import ResultStore, run_tasks
 tasks = [ellipsoids_task("recur-published", 2000, 3, 3, seed) for seed in range(24)]
 run_tasks(tasks, ResultStore(Path(sys.argv[1])), workers=2)
 """
-ENVIRONMENT = os.environ | {"NO_COLOR": "1", "COLUMNS": "100"}
 
 
 def lines(path: Path) -> list[str]:
@@ -112,13 +112,13 @@ def test_an_error_in_a_worker_stops_the_run_and_names_the_task(tmp_path) -> None
 
 def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(tmp_path, monkeypatch, capsys) -> None:
     out = tmp_path / "figures"
-    command = ["reproduce", "figure1", "--quick", "--runs", "1", "--out", str(out)]
+    words = ["reproduce", "figure1", "--quick", "--runs", "1", "--out", str(out)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "samecluster", *command],
+        command(*words),
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env=ENVIRONMENT,
+        env=os.environ | PLAIN,
         start_new_session=True,
     )
     wait_for_lines(out / "results.jsonl", 1, process)
@@ -126,17 +126,11 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(tmp_path, monkeypatc
     os.killpg(process.pid, signal.SIGINT)
     told, errors = process.communicate()
     assert process.returncode == 130, errors
-    assert f"To go on from there: samecluster {' '.join(command)}" in told
+    assert f"To go on from there: samecluster {' '.join(words)}" in told
     assert errors == ""
     before = lines(out / "results.jsonl")
 
-    again = subprocess.run(
-        [sys.executable, "-m", "samecluster", *command],
-        capture_output=True,
-        text=True,
-        env=ENVIRONMENT,
-        check=False,
-    )
+    again = run(*words)
     assert again.returncode == 0, again.stderr
     assert f"{len(before)} of 12 measurements are there already." in again.stdout
     assert "12 of 12 measurements" in again.stdout
@@ -158,28 +152,18 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(tmp_path, monkeypatc
     assert not (out / "figure1.png").exists()
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "samecluster", "reproduce", *arguments],
-        capture_output=True,
-        text=True,
-        env=ENVIRONMENT,
-        check=False,
-    )
-
-
 def test_help_and_errors(tmp_path) -> None:
-    told = run("--help").stdout
+    told = run("reproduce", "--help").stdout
     for words in ("figure1|figure3|statements|theory|all", "--quick", "Example: samecluster"):
         assert words in told
-    unknown = run("figure2")
+    unknown = run_apart("reproduce", "figure2")
     assert unknown.returncode == 2
     assert "figure2" in unknown.stderr
-    none = run("figure1", "--runs", "0", "--out", str(tmp_path))
+    none = run("reproduce", "figure1", "--runs", "0", "--out", tmp_path)
     assert none.returncode == 2
     assert none.stderr.strip() == "samecluster: runs must be at least 1, got 0"
     taken = tmp_path / "taken"
     taken.write_text("")
-    refused = run("figure1", "--out", str(taken))
+    refused = run("reproduce", "figure1", "--out", taken)
     assert refused.returncode == 2
     assert refused.stderr.strip() == f"samecluster: cannot write to {taken}: File exists"

@@ -16,7 +16,7 @@ from samecluster._moved import MOVED
 ROOT = Path(samecluster.__file__).parent
 FLOORS = [
     {"errors", "_moved", "_typing"},
-    {"_extras"},
+    {"_extras", "_parameters"},
     {"geometry", "questions", "points", "proof"},
     {"recovery", "oracles", "instances"},
     {"validation"},
@@ -206,7 +206,7 @@ def test_questions_use_the_standard_library_only() -> None:
                     assert top in sys.stdlib_module_names | {"samecluster"}
 
 
-def imported_modules(path: Path) -> set[str]:
+def all_imports(path: Path) -> set[str]:
     """Every module that a file imports, also for types only or inside a function."""
     names = set()
     for node in ast.walk(ast.parse(path.read_text())):
@@ -218,16 +218,23 @@ def imported_modules(path: Path) -> set[str]:
 
 
 def test_the_checker_shares_no_code_with_what_it_checks() -> None:
-    checker = imported_modules(ROOT / "proof" / "checker.py")
+    checker = all_imports(ROOT / "proof" / "checker.py")
     allowed = {"numpy"} | sys.stdlib_module_names
     assert {name.split(".")[0] for name in checker} <= allowed
     users = {
         str(path.relative_to(ROOT))
         for path in MODULES
-        if any(name.startswith("samecluster.proof.checker") for name in imported_modules(path))
+        if any(name.startswith("samecluster.proof.checker") for name in all_imports(path))
     }
     # Commands that verify a proof; nothing that writes one.
     assert users <= {"cli/commands/verify.py", "cli/commands/demo.py"}
+
+
+def test_tables_know_of_neither_questions_nor_what_asks_them() -> None:
+    below = {"points", "errors", "_extras", "_parameters", "_typing"}
+    for path in MODULES:
+        if room_of(path) == "tables":
+            assert imported_rooms(path) - {"tables"} <= below, path
 
 
 def test_public_names_are_pinned() -> None:

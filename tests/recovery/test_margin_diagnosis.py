@@ -1,8 +1,6 @@
 """Diagnosis of labelled data: margins, what breaks them, and the command that prints it."""
 
 import csv
-import subprocess
-import sys
 
 import numpy as np
 import pytest
@@ -12,6 +10,7 @@ from hypothesis import strategies as st
 from samecluster import true_margin
 from samecluster.instances import make_ellipsoids
 from samecluster.recovery.margin_diagnosis import MOST_BREAKERS, components_with_margins, diagnose
+from tests.cases.command_line import run, run_apart
 
 
 @given(st.integers(0, 10**6), st.integers(1, 3), st.integers(0, 4))
@@ -68,15 +67,6 @@ def test_margins_appear_with_the_component_that_tells_the_groups_apart() -> None
     assert [cluster.rank for cluster in flat] == [5, 5]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "samecluster", "margin", *arguments],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-
-
 @pytest.fixture
 def table(tmp_path):
     made = make_ellipsoids(300, 2, 2, margin=0.5, random_state=5)
@@ -90,7 +80,7 @@ def table(tmp_path):
 
 
 def test_the_command_names_groups_margins_and_what_to_declare(table) -> None:
-    done = run(str(table), "--labels", "group")
+    done = run("margin", table, "--labels", "group")
     assert done.returncode == 0, done.stderr
     assert "300 rows, 2 columns of numbers" in done.stdout
     assert "left" in done.stdout
@@ -101,16 +91,16 @@ def test_the_command_names_groups_margins_and_what_to_declare(table) -> None:
 
 
 def test_errors_say_what_to_do(table, tmp_path) -> None:
-    wrong = run(str(table), "--labels", "kind")
+    wrong = run_apart("margin", table, "--labels", "kind")
     assert wrong.returncode != 0
     assert "has no column 'kind'; it has name, a, b, group" in wrong.stderr
-    assert "there is no file" in run(str(tmp_path / "no.csv"), "--labels", "x").stderr
+    assert "there is no file" in run("margin", tmp_path / "no.csv", "--labels", "x").stderr
     short = tmp_path / "short.csv"
     short.write_text("a,b\n1,2\n3\n")
-    assert "line 3: 2 cells expected" in run(str(short), "--labels", "b").stderr
+    assert "line 3: 2 cells expected" in run("margin", short, "--labels", "b").stderr
     short.write_text("a,b\n")
-    assert "at least one row" in run(str(short), "--labels", "b").stderr
+    assert "at least one row" in run("margin", short, "--labels", "b").stderr
     short.write_text("a,b\nx,1\n")
-    assert "no column of numbers" in run(str(short), "--labels", "b").stderr
+    assert "no column of numbers" in run("margin", short, "--labels", "b").stderr
     short.write_text("a,a\n1,1\n")
-    assert "same name" in run(str(short), "--labels", "a").stderr
+    assert "same name" in run("margin", short, "--labels", "a").stderr

@@ -29,8 +29,8 @@ def folder(tmp_path):
 def test_a_folder_of_images_is_a_table_of_pixels_in_the_order_of_names(folder) -> None:
     table = read_table(folder, image_size=4)
     assert list(table.column("name").texts) == ["a.PNG", "b.png", "d.png", "e.png", "inner/c.bmp"]
-    assert table.blocks["pixels"].shape == (5, 4 * 4 * 3)
-    assert table.blocks["pixels"][0, :3].tolist() == [60 / 255, 10 / 255, 200 / 255]
+    assert table.matrices["pixels"].shape == (5, 4 * 4 * 3)
+    assert table.matrices["pixels"][0, :3].tolist() == [60 / 255, 10 / 255, 200 / 255]
     preparation = Preparation.fit(table, FeatureOptions(reduce=2))
     X = preparation.apply(table)
     assert X.shape == (5, 2)
@@ -46,7 +46,7 @@ def test_a_folder_of_images_is_a_table_of_pixels_in_the_order_of_names(folder) -
 def test_gray_images_have_one_number_a_pixel(tmp_path) -> None:
     for name in "ab":
         Image.new("L", (5, 5), 51).save(tmp_path / f"{name}.png")
-    pixels = read_table(tmp_path, image_size=3).blocks["pixels"]
+    pixels = read_table(tmp_path, image_size=3).matrices["pixels"]
     assert pixels.tolist() == [[0.2] * 9] * 2
 
 
@@ -97,8 +97,8 @@ def test_vectors_are_joined_by_the_order_of_the_names(folder, tmp_path) -> None:
     with pytest.raises(InvalidInputError, match="say --order name"):
         load_data(folder, vectors=vectors)
     loaded = load_data(folder, vectors=vectors, order="name")
-    assert list(loaded.table.blocks) == ["vectors"]
-    assert loaded.table.blocks["vectors"][4].tolist() == [8, 9]
+    assert list(loaded.table.matrices) == ["vectors"]
+    assert loaded.table.matrices["vectors"][4].tolist() == [8, 9]
     assert loaded.notes[1] == "  a.PNG - row 0 of vectors.npy"
     assert loaded.notes[-1] == "  inner/c.bmp - row 4 of vectors.npy"
     np.save(vectors, np.zeros((4, 2)))
@@ -126,7 +126,7 @@ def test_vectors_are_joined_by_id(kind, tmp_path) -> None:
         else:
             file.write_text("\n".join(map(json.dumps, rows)))
     loaded = load_data(data, id_column="id", vectors=file)
-    assert loaded.table.blocks["vectors"].tolist() == [[3, 4], [1, 2]]
+    assert loaded.table.matrices["vectors"].tolist() == [[3, 4], [1, 2]]
     assert loaded.notes[0].startswith("Vectors are joined by id (id); 1 vectors are for no item.")
     preparation = Preparation.fit(loaded.table, FeatureOptions(id_column="id"))
     assert preparation.apply(loaded.table).shape == (2, 2)

@@ -73,6 +73,12 @@ def test_a_row_is_the_same_in_every_format(tmp_path) -> None:
         assert item_keys(read_table(tmp_path / name)) == expected
 
 
+@pytest.mark.parametrize("digits", [309, 350, 500])
+def test_whole_numbers_that_no_float_holds_count_as_their_digits(digits: int) -> None:
+    one, two = "9" * digits, "9" * (digits - 1) + "8"
+    assert len(set(item_keys(parsed(f"x,n\na,{one}\na,{two}\na,3\n")))) == 3
+
+
 def test_keys_stay_what_they_are() -> None:
     """Sessions keep keys: a change here would lose every answer ever given."""
     assert item_keys(as_table({"x": [1.5, 1.5], "t": ["a", "a"]})) == [

@@ -12,7 +12,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables import CsvOptions, FeatureOptions, Preparation, as_table
 from samecluster.tables.features.components import Components, ordered_product
 from samecluster.tables.features.encoders import packed, unpacked
-from samecluster.tables.features.select import choose
+from samecluster.tables.features.select import select_columns
 from samecluster.tables.reading.delimited import parse_delimited
 
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -24,7 +24,9 @@ def parsed(text: str):
 
 def reasons(table, **wanted) -> dict[str, str]:
     return {
-        use.name: use.why for use in choose(table, FeatureOptions(**wanted)).uses if not use.used
+        use.name: use.why
+        for use in select_columns(table, FeatureOptions(**wanted)).uses
+        if not use.used
     }
 
 
@@ -48,7 +50,7 @@ def mixed():
 
 
 def test_measurements_are_used_and_every_other_column_has_a_reason(mixed) -> None:
-    choice = choose(mixed, FeatureOptions(id_column="name", truth="truth", labels="label"))
+    choice = select_columns(mixed, FeatureOptions(id_column="name", truth="truth", labels="label"))
     assert choice.numbers == ("number", "count")
     assert reasons(mixed, id_column="name", truth="truth", labels="label") == {
         "serial": "whole numbers, all different: an identifier?",
@@ -62,7 +64,7 @@ def test_measurements_are_used_and_every_other_column_has_a_reason(mixed) -> Non
 
 
 def test_what_is_named_is_used_in_that_order(mixed) -> None:
-    choice = choose(mixed, FeatureOptions(features=("serial", "number"), ignore=("count",)))
+    choice = select_columns(mixed, FeatureOptions(features=("serial", "number"), ignore=("count",)))
     assert choice.numbers == ("serial", "number")
     ignored = reasons(mixed, features=("serial", "number"), ignore=("count",))
     assert ignored["count"] == "left out as asked"
@@ -71,25 +73,31 @@ def test_what_is_named_is_used_in_that_order(mixed) -> None:
 
 def test_codes_that_are_numbers_now_and_then_are_text_but_a_slip_is_an_error() -> None:
     codes = as_table({"code": [7, "A7", 8, "B7", 9, "C7", 3, 2], "x": [1.5] * 7 + [2.5]})
-    assert choose(codes, FeatureOptions()).numbers == ("x",)
-    assert choose(codes, FeatureOptions()).problems == ()
+    assert select_columns(codes, FeatureOptions()).numbers == ("x",)
+    assert select_columns(codes, FeatureOptions()).problems == ()
     slip = as_table({"code": [7, "A7", 8, 9, 9, 9, 3, 2], "x": [1.5] * 7 + [2.5]})
-    assert "row 1, column 'code': 'A7' is no number" in choose(slip, FeatureOptions()).problems[0]
+    assert (
+        "row 1, column 'code': 'A7' is no number"
+        in select_columns(slip, FeatureOptions()).problems[0]
+    )
 
 
 def test_few_whole_numbers_are_an_identifier_only_by_their_name() -> None:
     table = as_table({"id": [1, 2, 3], "userID": [4, 6, 5], "height": [7, 8, 9]})
-    assert choose(table, FeatureOptions()).numbers == ("height",)
+    assert select_columns(table, FeatureOptions()).numbers == ("height",)
 
 
 def test_columns_of_an_array_are_all_features() -> None:
-    assert choose(as_table(np.arange(40).reshape(20, 2)), FeatureOptions()).numbers == ("x0", "x1")
+    assert select_columns(as_table(np.arange(40).reshape(20, 2)), FeatureOptions()).numbers == (
+        "x0",
+        "x1",
+    )
 
 
 def test_large_whole_numbers_are_told_apart_by_their_digits() -> None:
     cells = [str(2**60 + i) for i in range(20)]
     table = parsed("code,x\n" + "".join(f"{cell},{i % 3}.5\n" for i, cell in enumerate(cells)))
-    assert choose(table, FeatureOptions()).numbers == ("x",)
+    assert select_columns(table, FeatureOptions()).numbers == ("x",)
 
 
 def test_columns_are_standardised_unless_asked_not_to(mixed) -> None:

@@ -61,7 +61,7 @@ def test_the_decimal_mark_is_found(text, decimal, x) -> None:
     assert table.dialect is not None
     assert table.dialect.decimal == decimal
     column = table.column(table.names[0])
-    assert numbers(table, column.name) == x if x else len(column.numbers.odd) == 2
+    assert numbers(table, column.name) == x if x else len(column.numbers.not_numbers) == 2
 
 
 def test_what_is_asked_for_overrides_what_is_found() -> None:
@@ -121,14 +121,14 @@ def test_numbers_are_read_to_the_last_bit_by_the_quick_way_and_the_slow_one(valu
 
 def test_what_python_takes_for_a_number_but_people_do_not_is_text() -> None:
     table = parsed("x,y,z,w\n1_000,١٢,0x10,1 2\n2,3,4,5\n")
-    assert [table.column(name).numbers.odd.tolist() for name in "xyzw"] == [[0]] * 4
+    assert [table.column(name).numbers.not_numbers.tolist() for name in "xyzw"] == [[0]] * 4
 
 
 def test_missing_values_are_known_by_their_usual_names() -> None:
     table = parsed("x,y\nNA,1\n ,2\nnull,3\n4,4\n")
     assert table.column("x").numbers.missing.tolist() == [True, True, True, False]
     kept = parsed("x,y\nNA,1\n-,2\n4,4\n", missing=("-",)).column("x").numbers
-    assert kept.odd.tolist() == [0]
+    assert kept.not_numbers.tolist() == [0]
     assert kept.missing.tolist() == [False, True, False]
 
 
@@ -175,7 +175,7 @@ def test_all_formats_say_the_same(kind, tmp_path) -> None:
     assert numbers(table, "x") == VALUES["x"]
     assert list(table.column("whole").texts) == ["1", "2", str(2**60 + 1)]
     assert table.column("gaps").numbers.missing.tolist() == [False, True, False]
-    assert len(table.column("flag").numbers.odd) == 3
+    assert len(table.column("flag").numbers.not_numbers) == 3
     assert as_table(table) is table
 
 

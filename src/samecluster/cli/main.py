@@ -11,10 +11,12 @@ import typer
 
 import samecluster
 from samecluster.cli.commands.cluster import cluster
+from samecluster.cli.commands.disagreement import doubt, merge, split
+from samecluster.cli.commands.exchange import export, import_, report, update
 from samecluster.cli.commands.inspect import inspect
 from samecluster.cli.commands.label import label
 from samecluster.cli.commands.serve import invite, serve
-from samecluster.cli.commands.session import COMMANDS
+from samecluster.cli.commands.session import doctor, history, name, status, undo
 from samecluster.errors import InvalidInputError, SameClusterError
 
 __all__ = ["app", "main"]
@@ -99,13 +101,13 @@ def margin(
     run_margin(data, labels)
 
 
-app.command()(inspect)
-app.command()(label)
-app.command()(serve)
-app.command()(invite)
-app.command()(cluster)
-for _name, _command in COMMANDS.items():
-    app.command(_name)(_command)
+# In the order of the help text.
+for _command in (inspect, label, serve, invite, cluster, status, history, undo, name):
+    app.command()(_command)
+for _command in (doubt, merge, split, export, report, doctor):
+    app.command()(_command)
+app.command("import")(import_)
+app.command()(update)
 
 
 class Reproducible(enum.StrEnum):

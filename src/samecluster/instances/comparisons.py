@@ -17,6 +17,7 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
+from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError
 from samecluster.questions.comparison import Comparison
 
@@ -59,8 +60,7 @@ def make_circle(n: int) -> Separation:
     >>> [[circle.product(j, i) < 0 for i in range(3)] for j in range(3)]
     [[True, False, False], [False, True, False], [False, False, True]]
     """
-    if n < 2:
-        raise InvalidInputError(f"n must be at least 2, got {n}")
+    check_at_least("n", n, 2)
     directions = [_on_circle(Fraction(i, n + 1)) for i in range(1, n + 1)]
     # The angles grow with i, so that neighbours are closest.
     delta = min(1 - _inner(a, b) for a, b in pairwise(directions)) / 2

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from samecluster._parameters import check_at_least, check_positive
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.ellipsoid import Ellipsoid
@@ -70,10 +71,8 @@ def make_ellipsoids(
     """
     ranks = _ranks(rank, d, k)
     counts = _counts(n, k, sizes)
-    if not margin > 0:
-        raise InvalidInputError(f"margin must be above 0, got {margin}")
-    if not condition >= 1:
-        raise InvalidInputError(f"condition must be at least 1, got {condition}")
+    check_positive("margin", margin)
+    check_at_least("condition", condition, 1)
     if fill not in _FILLINGS:
         raise InvalidInputError(f"fill must be one of {', '.join(_FILLINGS)}, got {fill!r}")
     filling = _FILLINGS[fill]

@@ -12,6 +12,7 @@ import math
 
 import numpy as np
 
+from samecluster._parameters import check_positive
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.metric import LatentMetric
@@ -50,8 +51,7 @@ def make_kmeans_trap(
         raise InvalidInputError(f"n must be at least 4 and d at least 2, got n={n}, d={d}")
     if not 0 < p < 1:
         raise InvalidInputError(f"p must be above 0 and below 1, got {p}")
-    if not margin > 0:
-        raise InvalidInputError(f"margin must be above 0, got {margin}")
+    check_positive("margin", margin)
     # So little keeps cluster 1 within 0.2 of its mean, which leaves it margins of any size.
     if not 0 <= jitter * math.sqrt(d) <= 0.1:
         raise InvalidInputError(f"jitter must be from 0 to 0.1/√d, got {jitter}")

@@ -13,6 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from samecluster._parameters import check_at_least, check_positive
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.metric import LatentMetric
@@ -61,8 +62,7 @@ def make_packing(
     >>> made.X.shape, np.bincount(made.labels).tolist(), made.margin_holds()
     ((26, 3), [24, 1, 1], True)
     """
-    if d < 2:
-        raise InvalidInputError(f"d must be at least 2, got {d}")
+    check_at_least("d", d, 2)
     if not 0 < margin < 1 / 7:
         raise InvalidInputError(f"margin must be above 0 and below 1/7, got {margin}")
     if n is None:
@@ -102,8 +102,7 @@ def make_hypercube(
     """
     if n < 2 or d < 1:
         raise InvalidInputError(f"n must be at least 2 and d at least 1, got n={n}, d={d}")
-    if not margin > 0:
-        raise InvalidInputError(f"margin must be above 0, got {margin}")
+    check_positive("margin", margin)
     rng = np.random.default_rng(random_state)
     for _ in range(_MAX_DRAWS):
         X = (rng.random((n, d)) < 1.0 / (2.0 * (1.0 + margin))).astype(np.float64)

@@ -14,6 +14,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from samecluster._parameters import whole_number
 from samecluster.errors import InvalidInputError
 from samecluster.large.other_rows import PassProgress
 from samecluster.large.plan import sample_size
@@ -190,8 +191,4 @@ class _Incomplete(Exception):
 
 
 def _checked_count(name: str, value: Any, default: int) -> int:
-    if value is None:
-        return default
-    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
-        raise InvalidInputError(f"{name} must be a whole number from 1 on, got {value!r}")
-    return int(value)
+    return default if value is None else whole_number(name, value)

@@ -16,6 +16,7 @@ import weakref
 from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from dataclasses import dataclass
 
+from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.oracles.base import Oracle
 from samecluster.oracles.command_process import CommandProcess, close_all
@@ -73,8 +74,7 @@ class CommandOracle(Oracle):
         timeout: float | None = 60.0,
         retries: int = 2,
     ) -> None:
-        if parallel < 1:
-            raise InvalidInputError(f"parallel must be at least 1, got {parallel}")
+        check_at_least("parallel", parallel, 1)
         if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
             raise InvalidInputError(
                 f"timeout must be a number of seconds above 0, or None, got {timeout}"

@@ -7,6 +7,7 @@ from typing import Literal
 
 import numpy as np
 
+from samecluster._parameters import check_one_of, check_share
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.base import Oracle
@@ -43,10 +44,8 @@ class NoisyOracle(Oracle):
         unit: Literal["pair", "item"] = "pair",
         random_state: int = 0,
     ) -> None:
-        if not 0 <= p < 1:
-            raise InvalidInputError(f"p must be from 0 to below 1, got {p}")
-        if unit not in ("pair", "item"):
-            raise InvalidInputError(f'unit is "pair" or "item", got {unit!r}')
+        check_share("p", p)
+        check_one_of("unit", unit, "pair", "item")
         if not isinstance(random_state, int | np.integer):
             # A generator would be spent in the order of the questions.
             raise InvalidInputError(f"random_state must be a whole number, got {random_state!r}")

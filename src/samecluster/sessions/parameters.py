@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from samecluster._parameters import whole_number
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.question import checked_verdict
@@ -36,11 +37,9 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if name not in _PARAMETERS:
             raise InvalidInputError(f"parameters are {', '.join(_PARAMETERS)}; got {name!r}")
     checked = dict(parameters)
-    for name, least in (("max_questions", 1), ("opinions", 1)):
-        value = checked.get(name)
-        whole = isinstance(value, int) and not isinstance(value, bool)
-        if value is not None and not (whole and value >= least):
-            raise InvalidInputError(f"{name} must be a whole number from {least} on, got {value!r}")
+    for name in ("max_questions", "opinions"):
+        if checked.get(name) is not None:
+            checked[name] = whole_number(name, checked[name])
     if checked.get("audit") is not None:
         checked["audit"] = list(checked_audit(checked["audit"]) or ())
     return checked

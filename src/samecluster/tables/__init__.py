@@ -1,6 +1,7 @@
 """Tables in and out: files and data frames to a matrix, keys of items, results back to files.
 
-Nothing here knows of questions or clusters.
+Nothing here imports questions, oracles, recovery or sessions: answers that a file holds and labels
+that are written into one are plain words and numbers.
 """
 
 from samecluster.tables.features.options import FeatureOptions

@@ -1,9 +1,13 @@
-"""One column of a table: its cells as they came, and what they are as numbers or as text."""
+"""One column of a table: its cells as they came, and what they are as numbers or as text.
+
+`typed_value` is the one rule for cells of a text file that may be numbers or codes such as 007.
+"""
 
 from __future__ import annotations
 
 import datetime
 import decimal
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,24 +18,40 @@ import numpy as np
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 from samecluster.tables.reading.dialect import Dialect, number_pattern
 
-__all__ = ["Cells", "Column", "Numbers", "TextColumn", "TypedColumn", "plain_text"]
+__all__ = [
+    "Cells",
+    "Column",
+    "Numbers",
+    "TextColumn",
+    "TypedColumn",
+    "is_whole",
+    "plain_text",
+    "typed_value",
+]
+
+_CODE = re.compile(r"\s*[-+]?0[0-9]")
 
 
 @dataclass(frozen=True, eq=False)
 class Numbers:
     """A column as numbers: ``values`` (n,) has NaN where there is none.
 
-    ``missing`` marks cells without a value; ``odd`` has the rows whose cells are something else
-    than a number.
+    ``missing`` (n,) marks cells without a value; ``not_numbers`` has the rows whose cells are
+    something else than a number.
     """
 
     values: FloatArray
     missing: BoolArray
-    odd: IntArray
+    not_numbers: IntArray
 
     @cached_property
     def n_numbers(self) -> int:
-        return len(self.values) - int(np.count_nonzero(self.missing)) - len(self.odd)
+        return len(self.values) - int(np.count_nonzero(self.missing)) - len(self.not_numbers)
+
+    @property
+    def has_text(self) -> bool:
+        """Some cells are something else than a number; numbers among them are codes or names."""
+        return len(self.not_numbers) > 0
 
     @cached_property
     def infinite(self) -> IntArray:
@@ -52,7 +72,7 @@ class Numbers:
 
 
 class Column(Protocol):
-    """What the rest of this package uses of a column."""
+    """A column of any kind of table, as the rest of this package uses it."""
 
     name: str
 
@@ -139,15 +159,15 @@ class TextColumn:
         matches = number_pattern(self._decimal).fullmatch
         values = np.full(len(self), np.nan)
         missing = np.zeros(len(self), dtype=np.bool_)
-        odd = []
+        not_numbers = []
         for row, cell in enumerate(self.texts):
             if cell.strip() in self._no_value:
                 missing[row] = True
             elif matches(cell) and cell.strip().lower() not in ("nan", "+nan", "-nan"):
                 values[row] = float(cell.replace(",", ".") if self._decimal == "," else cell)
             else:
-                odd.append(row)
-        return Numbers(values, missing, np.array(odd, dtype=np.int64))
+                not_numbers.append(row)
+        return Numbers(values, missing, np.array(not_numbers, dtype=np.int64))
 
 
 class TypedColumn:
@@ -168,15 +188,15 @@ class TypedColumn:
             return Numbers(floats, np.isnan(floats), np.empty(0, dtype=np.int64))
         found = np.full(len(values), np.nan)
         missing = self.missing
-        odd = []
+        not_numbers = []
         for row, value in enumerate(values):
             if missing[row]:
                 continue
             if _is_number(value):
                 found[row] = _as_float(value)
             else:
-                odd.append(row)
-        return Numbers(found, missing, np.array(odd, dtype=np.int64))
+                not_numbers.append(row)
+        return Numbers(found, missing, np.array(not_numbers, dtype=np.int64))
 
     @cached_property
     def missing(self) -> BoolArray:
@@ -208,6 +228,22 @@ def _all_floats(values: Array | Sequence[Any]) -> FloatArray | None:
         return np.fromiter(values, np.float64, len(values))
     except OverflowError:
         return None
+
+
+def is_whole(text: str) -> bool:
+    """Digits only, but for a sign and space around."""
+    return text.strip().lstrip("+-").isdecimal()
+
+
+def typed_value(text: str, value: float) -> int | float | str:
+    """A cell whose number is ``value``: whole, a float, or its text if it is a code such as 007.
+
+    >>> typed_value(" 12", 12.0), typed_value("1.5", 1.5), typed_value("007", 7.0)
+    (12, 1.5, '007')
+    """
+    if _CODE.match(text):
+        return text  # as a number it would lose its zeros
+    return int(text) if is_whole(text) else value
 
 
 def plain_text(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""An item as it is shown to the person who is asked."""
+"""The cells of an item as they are shown to people."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from samecluster.tables.table import Table
 
 __all__ = ["ShownCell", "columns_to_show", "shown"]
 
-_MOST_SHOWN = 12
+_MOST_SHOWN = 12  # cells per item: two items still fit side by side on a screen
 
 
 class ShownCell(NamedTuple):
@@ -35,24 +35,24 @@ percentile=None)]
     for name in table.names if columns is None else columns:
         column = table.column(name)
         numbers = column.numbers
-        # Among text, a number is a code or a name; where it stands would say nothing.
-        percentile = None if len(numbers.odd) else numbers.percentile(row)
+        # A number among text is a code or a name; its percentile would say nothing.
+        percentile = None if numbers.has_text else numbers.percentile(row)
         cells.append(ShownCell(name, column.texts[row], percentile))
     return cells
 
 
 def columns_to_show(
-    table: Table, wanted: FeatureOptions, most: int = _MOST_SHOWN
+    table: Table, options: FeatureOptions, most: int = _MOST_SHOWN
 ) -> tuple[str, ...]:
-    """What to show unless told: the id, then text, then numbers; never the truth or labels."""
-    kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
+    """What to show by default: the id, then text, then numbers; never the truth or labels."""
+    kept_back = {options.truth, options.labels, *options.ignore}
     if is_image_folder(table):
         kept_back.add("content")  # a hash, by which the image is known again
-    names = [name for name in table.names if name not in kept_back and name != wanted.id_column]
-    if wanted.features is not None:
-        also = (*wanted.features, *wanted.categories, *wanted.texts)
-        names = [n for n in names if n in also or len(table.column(n).numbers.odd)]
-    text_first = sorted(names, key=lambda name: not len(table.column(name).numbers.odd))
-    first = () if wanted.id_column is None else (wanted.id_column,)
+    names = [name for name in table.names if name not in kept_back and name != options.id_column]
+    if options.features is not None:
+        also = (*options.features, *options.categories, *options.texts)
+        names = [n for n in names if n in also or table.column(n).numbers.has_text]
+    text_first = sorted(names, key=lambda name: not table.column(name).numbers.has_text)
+    first = () if options.id_column is None else (options.id_column,)
     chosen = {*first, *text_first[: most - len(first)]}
     return tuple(name for name in table.names if name in chosen)

@@ -22,13 +22,14 @@ import numpy as np
 
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.column import Column, Numbers
+from samecluster.tables.column import Column, Numbers, is_whole
 from samecluster.tables.table import Table
 
 __all__ = ["item_keys"]
 
-_EXACT_WHOLE = 2.0**53
-_DIGEST_BYTES = 16
+_EXACT_WHOLE = 2.0**53  # below it, different whole numbers are different floats
+_LONGEST_WHOLE = 400  # characters; the largest float has 309 digits
+_DIGEST_BYTES = 16  # two of a billion rows collide with probability below 1e-20
 _NUMBER, _TEXT, _NONE = b"n", b"t", b"-"
 
 
@@ -99,7 +100,7 @@ def _hashes(table: Table, ignoring: set[str]) -> list[str]:
     start.update(b"".join(_framed(name.encode()) for name in names))
     pieces = _pieces([table.column(name) for name in names])
     if not names:
-        pieces = [_rows_of(list(block.T)) for _, block in sorted(table.blocks.items())]
+        pieces = [_rows_of(list(matrix.T)) for _, matrix in sorted(table.matrices.items())]
     hashes = []
     for row in zip(*pieces, strict=True):
         state = start.copy()
@@ -132,7 +133,7 @@ def _is_plain(numbers: Numbers) -> bool:
 
 def _cells_of(column: Column) -> list[bytes]:
     numbers, texts = column.numbers, [text.strip() for text in column.texts]
-    if len(numbers.odd) == len(texts):
+    if len(numbers.not_numbers) == len(texts):
         return [_text(text) for text in texts]
     known = zip(numbers.values.tolist(), numbers.missing.tolist(), texts, strict=True)
     return [
@@ -147,8 +148,9 @@ def _says_all(value: float, text: str) -> bool:
         return True
     if math.isnan(value):
         return False
-    digits = text.lstrip("+-")
-    return not digits.isdecimal() or (len(digits) < 400 and int(value) == int(text))
+    if not is_whole(text):
+        return True
+    return math.isfinite(value) and len(text) <= _LONGEST_WHOLE and int(value) == int(text)
 
 
 def _number(value: float) -> bytes:

@@ -1,4 +1,4 @@
-"""What is known already: labels in a column, pairs in a file. Whether it agrees is not asked."""
+"""Known labels in a column, known pairs in a file; whether they agree is checked elsewhere."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def read_labels(table: Table, column: str) -> list[KnownLabel]:
 
 
 def read_pairs(
-    path: str | Path, keys: Sequence[str], asked: CsvOptions | None = None
+    path: str | Path, keys: Sequence[str], options: CsvOptions | None = None
 ) -> list[KnownPair]:
-    """Pairs of items from a file: two ids and `same` or `different` a line.
+    """Pairs of items from a file: two ids and `same` or `different` per line.
 
     ``keys`` are the ids of the rows (`item_keys` with an id column). A first line of a text
     file that has neither an id nor a verdict is a header.
     """
-    asked = asked or CsvOptions()
+    options = options or CsvOptions()
     headless = CsvOptions(
-        asked.separator, asked.decimal, asked.encoding, asked.missing, header=False
+        options.separator, options.decimal, options.encoding, options.missing, header=False
     )
     table = read_table(path, headless)
     if len(table.names) != 3:

@@ -1,10 +1,10 @@
-"""What others wrote (a library's message, a column's name), short enough to be part of a line."""
+"""Text from elsewhere (a library's message, a column's name), short enough for a message."""
 
 from __future__ import annotations
 
 __all__ = ["brief", "reason_of"]
 
-_LONGEST, _LONGEST_NAME = 150, 60
+_LONGEST, _LONGEST_NAME = 150, 60  # characters; with what is around them, two lines of a terminal
 
 
 def reason_of(error: BaseException) -> str:

@@ -30,7 +30,7 @@ class Table:
     format : what the table was read from.
     dialect : how the text file is written, if it is one.
     lines : for text files, the line that each row begins on, counted from 1.
-    blocks : matrices (n, ...) of features that are no columns, such as vectors or pixels.
+    matrices : features (n, d) by name that are no columns, such as vectors or pixels.
     is_matrix : the columns are those of an array: all of them are features.
     incidental : columns that say where an item is, not what it is; its key does not use them.
     origin : what is needed to write the rows out unchanged, depending on the format.
@@ -44,7 +44,7 @@ class Table:
         format: Format,
         dialect: Dialect | None = None,
         lines: IntArray | None = None,
-        blocks: Mapping[str, FloatArray] | None = None,
+        matrices: Mapping[str, FloatArray] | None = None,
         is_matrix: bool = False,
         incidental: frozenset[str] = frozenset(),
         origin: Any = None,
@@ -55,7 +55,7 @@ class Table:
         self.format = format
         self.dialect = dialect
         self.lines = lines
-        self.blocks = dict(blocks or {})
+        self.matrices = dict(matrices or {})
         self.is_matrix = is_matrix
         self.incidental = incidental
         self.origin = origin
@@ -105,15 +105,15 @@ class Table:
             return f"{kind}s {', '.join(numbers[:most])} and {len(numbers) - most:,} more"
         return f"{kind}s {', '.join(numbers[:-1])} and {numbers[-1]}"
 
-    def with_blocks(self, blocks: Mapping[str, FloatArray]) -> Table:
-        """The same table with these blocks of features instead of its own."""
+    def with_matrices(self, matrices: Mapping[str, FloatArray]) -> Table:
+        """The same table with these matrices of features instead of its own."""
         return Table(
             self.source,
             list(self.columns.values()),
             format=self.format,
             dialect=self.dialect,
             lines=self.lines,
-            blocks=blocks,
+            matrices=matrices,
             is_matrix=self.is_matrix,
             incidental=self.incidental,
             origin=self.origin,

@@ -6,7 +6,6 @@ import csv
 import io
 import json
 import math
-import re
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -18,7 +17,7 @@ import numpy as np
 from samecluster._extras import pyarrow
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.column import Column, TypedColumn, plain_text
+from samecluster.tables.column import Column, TypedColumn, plain_text, typed_value
 from samecluster.tables.reading.detect import STDIN
 from samecluster.tables.reading.dialect import Dialect, number_pattern
 from samecluster.tables.table import Table
@@ -40,12 +39,11 @@ FORMATS: dict[str, ResultFormat] = {
     ".tsv": "csv",
     ".txt": "csv",
 }
-_PADDED = re.compile(r"\s*[-+]?0[0-9]")  # 007 is a code: as a number it would lose its zeros
 
 
 @dataclass(frozen=True, eq=False)
 class _ResultColumns:
-    """What was found, a value for every row of the table; None where there is none."""
+    """What was found, one value per row of the table; None where there is none."""
 
     names: tuple[str, ...]
     cluster: list[int | str | None]
@@ -215,7 +213,7 @@ def _json_lines(table: Table, found: _ResultColumns) -> bytes:
             for row in zip(*columns, strict=True)
         ]
     # Lines stay as they were: the new fields go in before the last brace.
-    lines = [_joined(before, new) for before, new in zip(old, added, strict=True)]
+    lines = [_with_fields(before, new) for before, new in zip(old, added, strict=True)]
     encoding = table.dialect.encoding if table.dialect and table.format == "jsonl" else "utf-8"
     return ("\n".join(lines) + "\n").encode(encoding)
 
@@ -227,7 +225,8 @@ def _finite(value: Any) -> Any:
     return value
 
 
-def _joined(line: str, new: str) -> str:
+def _with_fields(line: str, new: str) -> str:
+    """A JSON object with the fields of another at its end."""
     inside = line.rstrip()[:-1].rstrip()
     return inside + ("" if inside == "{" else ", ") + new[1:]
 
@@ -262,15 +261,12 @@ def _typed(column: Column) -> Any:
     if isinstance(column, TypedColumn):
         values = column.values
         return values.tolist() if isinstance(values, np.ndarray) else values
-    numbers = column.numbers
-    texts = column.texts
-    if len(numbers.odd) or len(numbers.infinite) or any(map(_PADDED.match, texts)):
-        return [text or None for text in texts]
-    none = numbers.missing.tolist()
-    if all(missing or _is_whole(text) for text, missing in zip(texts, none, strict=True)):
-        return [None if gone else int(text) for text, gone in zip(texts, none, strict=True)]
-    return [None if gone else v for v, gone in zip(numbers.values.tolist(), none, strict=True)]
-
-
-def _is_whole(text: str) -> bool:
-    return text.strip().lstrip("+-").isdecimal()
+    numbers, texts = column.numbers, [text or None for text in column.texts]
+    if numbers.has_text or len(numbers.infinite):
+        return texts
+    cells = zip(column.texts, numbers.values.tolist(), numbers.missing.tolist(), strict=True)
+    typed = [None if missing else typed_value(text, value) for text, value, missing in cells]
+    kinds = {type(value) for value in typed if value is not None}
+    if str in kinds:
+        return texts
+    return typed if kinds <= {int} else [v if v is None else float(v) for v in typed]

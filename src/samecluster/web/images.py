@@ -109,7 +109,7 @@ def _cells(opened: OpenSession, column: str) -> list[str]:
 
 def _looks_like_paths(opened: OpenSession, name: str) -> bool:
     column = opened.table.column(name)
-    if name in (opened.options.truth, opened.options.labels) or not len(column.numbers.odd):
+    if name in (opened.options.truth, opened.options.labels) or not column.numbers.has_text:
         return False
     texts = column.texts
     few = (texts[row] for row in range(min(20, len(texts))))

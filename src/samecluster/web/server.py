@@ -180,7 +180,7 @@ def _context(
 
 def _is_shown_beside_picture(opened: OpenSession, column: str, images: Images) -> bool:
     """Whether to show a column beside the picture: if it has words. Numbers say less than it."""
-    return column != images.column and len(opened.table.column(column).numbers.odd) > 0
+    return column != images.column and opened.table.column(column).numbers.has_text
 
 
 def _config(app: Starlette, address: Address) -> uvicorn.Config:

@@ -12,8 +12,8 @@ from samecluster.points.survey import Survey
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.tables import Table
-from samecluster.tables.features.inspect import Inspection, inspect_choice
-from samecluster.tables.features.select import ColumnSelection, choose
+from samecluster.tables.features.inspect import Inspection, inspect_selection
+from samecluster.tables.features.select import ColumnSelection, select_columns
 from samecluster.workspace.known_answers import labels_as_hints
 from samecluster.workspace.stored_preparation import StoredPreparation
 
@@ -60,7 +60,9 @@ class SessionData:
 
     def inspection(self) -> Inspection:
         """How the data is read and used, to be shown before the first question."""
-        return inspect_choice(self.choice or choose(self.table, self.preparation.options))
+        return inspect_selection(
+            self.choice or select_columns(self.table, self.preparation.options)
+        )
 
     def hints(self) -> list[str | None] | None:
         """The labels that only guide the questions, as the data has them now."""

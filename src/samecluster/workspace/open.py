@@ -22,7 +22,7 @@ from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.tables import FeatureOptions, Preparation, Table, item_keys
-from samecluster.tables.features.select import choose
+from samecluster.tables.features.select import select_columns
 from samecluster.tables.reading.load import LoadedData
 from samecluster.workspace.data import BlockData, SessionData
 from samecluster.workspace.known_answers import import_known
@@ -257,10 +257,10 @@ def _new_data(request: Request) -> SessionData:
     loaded = request.load()
     names = loaded.table.names
     wanted = request.wanted(names)
-    choice = choose(loaded.table, wanted)
+    choice = select_columns(loaded.table, wanted)
     kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
     preparation = StoredPreparation(
-        Preparation.of_choice(choice),
+        Preparation.of_selection(choice),
         wanted,
         tuple(name for name in names if name not in kept_back),
         StoredPreparation.reading_of(request),
@@ -292,7 +292,7 @@ def _data_of(loaded: LoadedData, preparation: StoredPreparation) -> SessionData:
 
 def _with_vectors(contents: list[str], table: Table) -> list[str]:
     """Vectors count as content; pixels do not, as the bytes of their image do already."""
-    vectors = table.blocks.get("vectors")
+    vectors = table.matrices.get("vectors")
     if vectors is None:
         return contents
     rows = np.ascontiguousarray(vectors, dtype="<f8")

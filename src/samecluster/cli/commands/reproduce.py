@@ -12,6 +12,7 @@ from rich.progress import Task as BarTask
 from rich.table import Table as ShownTable
 from rich.text import Text
 
+from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError
 from samecluster.experiments.catalogue import all_experiments
 from samecluster.experiments.experiment import Experiment, Results, Task
@@ -25,8 +26,8 @@ __all__ = ["run_reproduce"]
 def run_reproduce(what: str, runs: int | None, quick: bool, out: Path) -> bool:
     """Run what is missing and write everything; False if Ctrl-C stopped it."""
     console = Console(highlight=False)
-    if runs is not None and runs < 1:
-        raise InvalidInputError(f"runs must be at least 1, got {runs}")
+    if runs is not None:
+        check_at_least("runs", runs, 1)
     experiments = all_experiments(quick, runs)
     chosen = list(experiments.values()) if what == "all" else [experiments[what]]
     store = ResultStore(_folder(out) / "results.jsonl")

@@ -1,20 +1,42 @@
-"""The small commands around a session file. What they do is in `session_work` beside this.
+"""The commands that look at a session or correct it, and what all commands on sessions share.
 
-Nothing heavy is imported here, as help texts are made from it.
+Nothing heavy is imported before a command runs, as help texts are made from this module.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import json as json_text
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from samecluster.cli.commands.label import INTERRUPTED, Show
+from samecluster.cli.commands.label import INTERRUPTED
 from samecluster.cli.options import Json
+from samecluster.errors import InvalidInputError, ProtocolError, SessionNotFoundError, StoreError
+from samecluster.workspace.request import Request
 
-__all__ = ["COMMANDS"]
+if TYPE_CHECKING:
+    from samecluster.workspace.open import OpenSession
+
+__all__ = [
+    "DataFile",
+    "SessionFile",
+    "Vectors",
+    "Who",
+    "doctor",
+    "history",
+    "interruptible",
+    "name",
+    "opened_session",
+    "print_json",
+    "print_lines",
+    "session_file",
+    "status",
+    "undo",
+]
 
 SessionFile = Annotated[
     Path, typer.Argument(metavar="SESSION", help="A session file, or the data that it is beside.")
@@ -41,9 +63,13 @@ def status(
 
     Example: samecluster status shells.csv.samecluster
     """
-    from samecluster.cli.commands import session_work
+    from samecluster.workspace.status import session_facts, status_lines
 
-    session_work.print_status(session, data, vectors, json)
+    with opened_session(session, data, vectors, read_only=True) as opened:
+        if json:
+            print_json(session_facts(opened))
+        else:
+            print_lines(*status_lines(opened))
 
 
 def history(
@@ -58,9 +84,18 @@ def history(
 
     Example: samecluster history shells.csv.samecluster --last 20
     """
-    from samecluster.cli.commands import session_work
+    from samecluster.cli.terminal.lines import event_line
+    from samecluster.sessions.storage.sqlite import SqliteStore
 
-    session_work.print_history(session, last, json)
+    with closing(SqliteStore(session_file(session), read_only=True)) as store:
+        events = list(store.read())
+    for event in events if last is None else events[-last:] if last > 0 else []:
+        if json:
+            shown_body = {k: v for k, v in event.body.items() if k not in ("keys", "digests")}
+            facts = {"event": event.sequence, "kind": event.kind, "at": event.at, "who": event.who}
+            typer.echo(json_text.dumps({**facts, "body": shown_body}, ensure_ascii=False))
+        else:
+            print_lines(event_line(event))
 
 
 def undo(
@@ -77,9 +112,18 @@ def undo(
 
     Example: samecluster undo shells.csv.samecluster --event 17
     """
-    from samecluster.cli.commands import session_work
-
-    session_work.undo(session, event, who, data, vectors)
+    with opened_session(session, data, vectors) as opened:
+        before = opened.session.progress()
+        if event is not None:
+            opened.session.retract(event, who=who)
+            print_lines(f"Event {event} is taken back.")
+        else:
+            last = opened.session.state.last_answer(who)
+            if last is None or opened.session.undo(who) is None:
+                of = f" of {who}" if who else ""
+                raise ProtocolError(f"there is no answer{of} to take back; see samecluster history")
+            print_lines(f"Taken back: {last}. It is asked again first.")
+        print_lines(f"Before: {before}.", f"Now: {opened.session.progress()}.")
 
 
 def name(
@@ -94,66 +138,11 @@ def name(
 
     Example: samecluster name shells.csv.samecluster 0 periwinkle
     """
-    from samecluster.cli.commands import session_work
-
-    session_work.name_cluster(session, cluster, text, who, data, vectors)
-
-
-def export(
-    session: SessionFile,
-    out: Annotated[
-        str,
-        typer.Option(
-            "-o",
-            "--out",
-            help=".csv, .tsv, .parquet, .jsonl, or - to print; a new folder for data in blocks.",
-        ),
-    ],
-    proof: Annotated[
-        Path | None,
-        typer.Option(help="Also write the proof; it reveals coordinates. `verify` checks it."),
-    ] = None,
-    prefix: Annotated[str, typer.Option(help="Put before the names of the new columns.")] = "",
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Leave text that a spreadsheet would run as it is.")
-    ] = False,
-    data: DataFile = None,
-    vectors: Vectors = None,
-) -> None:
-    """Write the data with a column each for cluster, how it is known, and its probability.
-
-    Clusters that have names go by these. Works while somebody else is labelling.
-
-    For data in blocks it writes labels.npy and how.npy for all rows, by number of cluster (how: 4
-    asked, 3 proven, 2 inferred, 1 predicted, 0 without label).
-
-    Example: samecluster export shells.csv.samecluster -o labelled.csv
-    """
-    from samecluster.cli.commands import session_work
-
-    _interruptible(lambda: session_work.export(session, out, proof, prefix, raw, data, vectors))
-
-
-def report(
-    session: SessionFile,
-    out: Annotated[Path, typer.Option("-o", "--out", help="The page to write.")] = Path(
-        "report.html"
-    ),
-    include_items: Annotated[
-        bool, typer.Option("--include-items", help="Show values of the items that were asked.")
-    ] = False,
-    data: DataFile = None,
-    vectors: Vectors = None,
-) -> None:
-    """Write a report as one HTML page: clusters, questions, what labels rest on.
-
-    It shows no values of items unless told to, but its picture shows where they lie.
-
-    Example: samecluster report shells.csv.samecluster -o report.html
-    """
-    from samecluster.cli.commands import session_work
-
-    session_work.report(session, out, include_items, data, vectors)
+    if not text.strip() or not text.isprintable():
+        raise InvalidInputError(f"a name must be printable text, got {text!r}")
+    with opened_session(session, data, vectors) as opened:
+        opened.session.name(cluster, text.strip(), who)
+        print_lines(f"Cluster {cluster} is now {text.strip()!r}.")
 
 
 def doctor(
@@ -169,148 +158,83 @@ def doctor(
 
     Example: samecluster doctor shells.csv.samecluster --save rescued.samecluster
     """
-    from samecluster.cli.commands import session_work
+    from samecluster.sessions.storage.sqlite import SqliteStore, rescue
+    from samecluster.workspace.open import SUFFIX
 
-    if not session_work.examine(session, save, json):
+    path, damage, events = session_file(session), "", 0
+    try:
+        with closing(SqliteStore(path, read_only=True)) as store:
+            for event in store.read():
+                events = event.sequence
+    except StoreError as error:
+        damage = str(error)
+    facts: dict[str, Any] = {"session": str(path), "intact_events": events, "damage": damage}
+    facts["beside"] = [
+        name for end in ("-wal", "-shm", "-lock") if Path(name := f"{path}{end}").exists()
+    ]
+    if save is not None:
+        facts["saved"] = rescue(path, save)
+    if json:
+        print_json(facts)
+    else:
+        print_lines(f"{path}: {damage}" if damage else f"{path} is intact: {events:,} events.")
+        if facts["beside"]:
+            print_lines(
+                f"Beside it, in use or left by a crash; keep them together: {facts['beside']}"
+            )
+        if save is not None:
+            print_lines(f"{facts['saved']:,} events are saved in {save}.")
+        elif damage and events:
+            command = f"samecluster doctor {path} --save NEW{SUFFIX}"
+            print_lines(f"Save the {events:,} intact events: {command}")
+    if damage:
         raise typer.Exit(1)
 
 
-def import_(
-    session: SessionFile,
-    source: Annotated[
-        Path, typer.Argument(help="Pairs (id, id, same or different a line) or another session.")
-    ],
-    who: Who = None,
-    data: DataFile = None,
-    vectors: Vectors = None,
-    json: Json = False,
-) -> None:
-    """Take in answers from a file of pairs or from another session.
+def opened_session(
+    session: Path, data: str | None, vectors: Path | None, *, read_only: bool = False
+) -> OpenSession:
+    """A session that exists, with the data that was named or is beside it."""
+    from samecluster.workspace.open import data_beside, reopen
 
-    They do not count as questions, and `samecluster undo --event` takes them back as a whole.
-    Contradictions are listed, and then nothing is written (exit code 1).
-
-    Example: samecluster import shells.csv.samecluster pairs.csv
-    """
-    from samecluster.cli.commands import session_work
-
-    session_work.import_answers(session, source, who, data, vectors, json)
+    path = session_file(session)
+    request = Request(data=data or data_beside(path), vectors=vectors)
+    return reopen(path, request, read_only=read_only)
 
 
-def update(
-    session: SessionFile,
-    data: Annotated[str, typer.Argument(help="The data as it is now.")],
-    confirm: Annotated[
-        bool,
-        typer.Option("--confirm", help="Answers about changed items hold for what they are now."),
-    ] = False,
-    dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only show what is added, removed and changed.")
-    ] = False,
-    who: Who = None,
-    vectors: Vectors = None,
-    json: Json = False,
-) -> None:
-    """Go on with other rows: all answers are kept.
-
-    Answers about items that are gone or have changed are set aside until they are back or
-    confirmed. An audit speaks of the rows before.
-
-    Example: samecluster update shells.csv.samecluster shells.csv --dry-run
-    """
-    from samecluster.cli.commands import session_work
-
-    session_work.update(session, data, confirm, dry_run, who, vectors, json)
-
-
-def doubt(
-    session: SessionFile,
-    item: Annotated[str, typer.Argument(help="The item, as `samecluster history` names it.")],
-    show: Show = None,
-    who: Who = None,
-    data: DataFile = None,
-    vectors: Vectors = None,
-) -> None:
-    """Say that the label of an item is wrong: it is asked against members that were asked about.
-
-    Its own cluster comes first, and "same" ends it. Before each question it says what an answer
-    would do to labels. If answers then do not fit together, the remedies are listed, each with its
-    effect; choose one by its number, or decide later.
-
-    Keys y, n, u and q, as in `samecluster label`; also from a pipe. Exit code 0 whatever the
-    answers are, 2 if there is no such item.
-
-    Example: samecluster doubt shells.csv.samecluster c17 --show length,width
-    """
-    from samecluster.cli.terminal import disagreement
-
-    place = disagreement.DisagreementRequest(session, data, vectors, who, show)
-    _interruptible(lambda: disagreement.doubt(place, item))
-
-
-def merge(
-    session: SessionFile,
-    a: Annotated[int, typer.Argument(help="The number of a cluster.")],
-    b: Annotated[int, typer.Argument(help="The number of another.")],
-    show: Show = None,
-    who: Who = None,
-    data: DataFile = None,
-    vectors: Vectors = None,
-) -> None:
-    """Say that two clusters are one: one question about a member of each decides it.
-
-    Before the question it says what an answer would do to labels; what then does not fit together
-    is shown with remedies, as by `samecluster doubt`. The lower number stays.
-
-    Example: samecluster merge shells.csv.samecluster 0 2
-    """
-    from samecluster.cli.terminal import disagreement
-
-    place = disagreement.DisagreementRequest(session, data, vectors, who, show)
-    _interruptible(lambda: disagreement.merge(place, a, b))
-
-
-def split(
-    session: SessionFile,
-    cluster: Annotated[int, typer.Argument(help="The number of the cluster.")],
-    items: Annotated[list[str], typer.Argument(help="The items that do not belong to it.")],
-    show: Show = None,
-    who: Who = None,
-    data: DataFile = None,
-    vectors: Vectors = None,
-) -> None:
-    """Say that items do not belong to their cluster: each is asked against the cluster's anchor.
-
-    Before each question it says what an answer would do to labels; what then does not fit together
-    is shown with remedies, as by `samecluster doubt`.
-
-    Example: samecluster split shells.csv.samecluster 0 c17 c20
-    """
-    from samecluster.cli.terminal import disagreement
-
-    place = disagreement.DisagreementRequest(session, data, vectors, who, show)
-    _interruptible(lambda: disagreement.split(place, cluster, items))
-
-
-def _interruptible(conversation: Callable[[], None]) -> None:
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Ctrl-C ends the command with a line that says so, and its own exit code."""
     try:
-        conversation()
+        yield
     except KeyboardInterrupt:
         typer.echo("\nStopped. All answers are kept.")
         raise typer.Exit(INTERRUPTED) from None
 
 
-COMMANDS: dict[str, Callable[..., None]] = {
-    "status": status,
-    "history": history,
-    "undo": undo,
-    "name": name,
-    "doubt": doubt,
-    "merge": merge,
-    "split": split,
-    "export": export,
-    "report": report,
-    "doctor": doctor,
-    "import": import_,
-    "update": update,
-}
+def session_file(given: Path) -> Path:
+    """The file itself, or the session beside the data that was named."""
+    from samecluster.workspace.open import SUFFIX
+
+    beside = given.with_name(given.name + SUFFIX)
+    if given.suffix != SUFFIX and beside.exists():
+        return beside
+    if not given.exists():
+        raise SessionNotFoundError(
+            f"there is no session {given}; `samecluster label DATA` begins one"
+        )
+    return given
+
+
+def print_lines(*lines: str) -> None:
+    """Print lines as they are, without markup or line breaks."""
+    from rich.console import Console
+
+    console = Console(highlight=False)
+    for line in lines:
+        console.print(line, markup=False, soft_wrap=True)
+
+
+def print_json(facts: dict[str, Any]) -> None:
+    """Print what a command found, for ``--json``."""
+    typer.echo(json_text.dumps(facts, indent=2, ensure_ascii=False))

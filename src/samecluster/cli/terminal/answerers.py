@@ -11,7 +11,7 @@ from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.command_protocol import ShownItem
 from samecluster.questions.pair import Question, Verdict
-from samecluster.tables.column import Column
+from samecluster.tables.column import Column, typed_value
 from samecluster.tables.known_answers import read_labels
 from samecluster.workspace.open import OpenSession
 
@@ -57,11 +57,7 @@ def _value(column: Column, row: int) -> Any:
     """A number where all of the column are, else the text; None where there is nothing."""
     if column.missing[row]:
         return None
-    text = column.texts[row]
-    # Among text, a number is a code or a name, and 007 is not 7.
-    if len(column.numbers.odd) or len(column.numbers.infinite):
+    text, numbers = column.texts[row], column.numbers
+    if numbers.has_text or len(numbers.infinite):
         return text
-    digits = text.strip().lstrip("+-")
-    if digits.isdecimal():
-        return text if len(digits) > 1 and digits.startswith("0") else int(text)
-    return float(column.numbers.values[row])
+    return typed_value(text, float(numbers.values[row]))

@@ -4,12 +4,9 @@ each answer would do to labels, and what became of it."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from pathlib import Path
 
 from rich.console import Console
 
-from samecluster.cli.commands.session_work import opened_session
 from samecluster.cli.terminal.keyboard import read_key
 from samecluster.cli.terminal.pair import print_pair
 from samecluster.cli.terminal.prompt import VERDICTS, Prompt
@@ -21,65 +18,30 @@ from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 from samecluster.workspace.request import listed
 
-__all__ = ["Disagreement", "DisagreementRequest", "doubt", "merge", "split"]
+__all__ = ["Disagreement", "discuss"]
 
 _PROMPT = "Same group? y yes, n no, u unsure, q quit: "
 _NOTHING = Effect(0, 0, 0)
 
 
-@dataclass(frozen=True)
-class DisagreementRequest:
-    """The session, its data if that is elsewhere, who speaks, and which columns are shown."""
-
-    session: Path
-    data: str | None
-    vectors: Path | None
-    who: str | None
-    show: list[str] | None
-
-    def opened(self) -> OpenSession:
-        return opened_session(self.session, self.data, self.vectors)
-
-
-def doubt(place: DisagreementRequest, item: str) -> None:
-    """The label of an item is wrong."""
-    with place.opened() as opened:
-        questions = opened.session.doubt(item, place.who)
-        nothing = f"you were asked about {item} and every asked member of every cluster"
-        _discuss(place, opened, questions, [item], nothing)
-
-
-def merge(place: DisagreementRequest, a: int, b: int) -> None:
-    """Two clusters are one."""
-    with place.opened() as opened:
-        question = opened.session.merge(a, b, place.who)
-        anchors = opened.session.anchors()
-        nothing = f"you were asked about all asked members of clusters {a} and {b}"
-        questions = [] if question is None else [question]
-        _discuss(place, opened, questions, [anchors[a], anchors[b]], nothing)
-
-
-def split(place: DisagreementRequest, cluster: int, items: list[str]) -> None:
-    """Items do not belong to their cluster."""
-    with place.opened() as opened:
-        questions = opened.session.split(cluster, dict.fromkeys(items), place.who)
-        nothing = f"{items[0]} is what cluster {cluster} is known by; name those that do not belong"
-        _discuss(place, opened, questions, dict.fromkeys(items), nothing)
-
-
-def _discuss(
-    place: DisagreementRequest,
+def discuss(
     opened: OpenSession,
     questions: Sequence[SessionQuestion],
     items: Iterable[str],
-    nothing: str,
+    if_none: str,
+    show: list[str] | None,
+    who: str | None,
 ) -> None:
-    columns = checked_columns(opened, listed(place.show, opened.table.names))
+    """Put the questions of somebody who disagrees about items; ``if_none`` says why there are none.
+
+    ``show`` are the columns to show, as the user names them.
+    """
+    columns = checked_columns(opened, listed(show, opened.table.names))
     talk = Prompt(Console(highlight=False), read_key)
     if not questions:
-        talk.say(f"There is nothing to ask: {nothing}.")
+        talk.say(f"There is nothing to ask: {if_none}.")
         return
-    Disagreement(opened, talk, columns, place.who, items).hold(questions)
+    Disagreement(opened, talk, columns, who, items).hold(questions)
 
 
 class Disagreement:

@@ -9,6 +9,8 @@ from typing import TextIO
 __all__ = ["read_key"]
 
 _END = ("", "\x04")
+_INTERRUPT = "\x03"
+_TWO_PARTS = ("\x00", "\xe0")  # how Windows begins an arrow or function key
 
 
 def read_key(stream: TextIO | None = None) -> str | None:
@@ -23,7 +25,7 @@ def read_key(stream: TextIO | None = None) -> str | None:
 
 def _pressed(stream: TextIO) -> str:
     if sys.platform == "win32":
-        return str(importlib.import_module("msvcrt").getwch())
+        return _pressed_on_windows()
     import termios
     import tty
 
@@ -34,3 +36,14 @@ def _pressed(stream: TextIO) -> str:
         return stream.read(1)
     finally:
         termios.tcsetattr(stream, termios.TCSADRAIN, before)
+
+
+def _pressed_on_windows() -> str:
+    getwch = importlib.import_module("msvcrt").getwch
+    key = str(getwch())
+    if key in _TWO_PARTS:
+        getwch()  # its second part would be taken for a letter
+        return " "
+    if key == _INTERRUPT:  # arrives as a key there
+        raise KeyboardInterrupt
+    return key

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from samecluster._parameters import check_at_least, check_positive
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError, ProtocolError
 from samecluster.oracles.base import Oracle, checked_answer
@@ -94,10 +95,8 @@ class Panel(Oracle):
             raise InvalidInputError("people must name at least one oracle")
         if not 0.5 < confidence < 1:
             raise InvalidInputError(f"confidence must be above 1/2 and below 1, got {confidence}")
-        if not strength > 0:
-            raise InvalidInputError(f"strength must be above 0, got {strength}")
-        if check_every < 1:
-            raise InvalidInputError(f"check_every must be at least 1, got {check_every}")
+        check_positive("strength", strength)
+        check_at_least("check_every", check_every, 1)
         self._people = {
             name: person if isinstance(person, Oracle) else FunctionOracle(person)
             for name, person in people.items()

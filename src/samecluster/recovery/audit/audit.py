@@ -32,6 +32,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from samecluster._parameters import check_probability, check_share
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
@@ -81,10 +82,8 @@ class Audit:
         rng: np.random.Generator,
         pairs: bool = False,
     ) -> None:
-        if not 0.0 <= error < 1.0:
-            raise InvalidInputError(f"error must be from 0 to below 1, got {error}")
-        if not 0.0 < confidence < 1.0:
-            raise InvalidInputError(f"confidence must be between 0 and 1, got {confidence}")
+        check_share("error", error)
+        check_probability("confidence", confidence)
         self._error, self._confidence = Fraction(str(float(error))), float(confidence)
         self._rng, self._pairs = rng, pairs
         self._capital = 1.0

@@ -14,6 +14,7 @@ from typing import Literal
 
 import numpy as np
 
+from samecluster._parameters import check_at_least, check_one_of, check_probability
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
@@ -68,14 +69,10 @@ class Certify:
     kernel: Literal["auto", "numpy", "compiled"] = "auto"
 
     def __post_init__(self) -> None:
-        if not self.batch >= 1:
-            raise InvalidInputError(f"batch must be at least 1, got {self.batch}")
-        if not 0 < self.resolution < 1:
-            raise InvalidInputError(f"resolution must be between 0 and 1, got {self.resolution}")
-        if self.effort not in ("auto", "fast", "thorough"):
-            raise InvalidInputError(f'effort is "auto", "fast" or "thorough", got {self.effort!r}')
-        if self.kernel not in ("auto", "numpy", "compiled"):
-            raise InvalidInputError(f'kernel is "auto", "numpy" or "compiled", got {self.kernel!r}')
+        check_at_least("batch", self.batch, 1)
+        check_probability("resolution", self.resolution)
+        check_one_of("effort", self.effort, "auto", "fast", "thorough")
+        check_one_of("kernel", self.kernel, "auto", "numpy", "compiled")
         if self.kernel == "compiled" and compiled_programs() is None:
             raise InvalidInputError(
                 "the compiled kernel needs numba: pip install samecluster[fast]"

@@ -23,6 +23,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from samecluster._parameters import check_probability
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry import tolerance
@@ -169,7 +170,5 @@ def _compare(items: IntArray, member: int) -> Plan[dict[int, bool]]:
 
 
 def _check(error: float, failure: float) -> None:
-    if not 0.0 < error < 1.0:
-        raise InvalidInputError(f"error must be between 0 and 1, got {error}")
-    if not 0.0 < failure < 1.0:
-        raise InvalidInputError(f"failure must be between 0 and 1, got {failure}")
+    check_probability("error", error)
+    check_probability("failure", failure)

@@ -20,6 +20,7 @@ from typing import Literal
 
 import numpy as np
 
+from samecluster._parameters import check_one_of, check_positive, check_share
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry import tolerance
@@ -74,18 +75,14 @@ class Recur:
     hull_members: int | None = None
 
     def __post_init__(self) -> None:
-        if self.sampling not in ("until", "batches"):
-            raise InvalidInputError(f'sampling is "until" or "batches", got {self.sampling!r}')
+        check_one_of("sampling", self.sampling, "until", "batches")
         if self.expansion not in ("sound", "paper", None):
             raise InvalidInputError(
                 f'expansion is "sound", "paper" or None, got {self.expansion!r}'
             )
-        if self.ellipsoid not in ("mvee", "separator"):
-            raise InvalidInputError(f'ellipsoid is "mvee" or "separator", got {self.ellipsoid!r}')
-        if not 0 <= self.epsilon < 1:
-            raise InvalidInputError(f"epsilon must be from 0 to below 1, got {self.epsilon}")
-        if not self.sample_constant > 0:
-            raise InvalidInputError(f"sample_constant must be above 0, got {self.sample_constant}")
+        check_one_of("ellipsoid", self.ellipsoid, "mvee", "separator")
+        check_share("epsilon", self.epsilon)
+        check_positive("sample_constant", self.sample_constant)
 
     @classmethod
     def as_published(cls) -> Recur:

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from samecluster._parameters import check_at_least
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry import tolerance
@@ -48,8 +49,7 @@ class ScqKMeans:
         points = _whitened(problem.X) if self.whiten else problem.X
         k = problem.known_n_clusters(self.name)
         size = 10 * k if self.sample_size is None else self.sample_size
-        if size < 1:
-            raise InvalidInputError(f"sample_size must be at least 1, got {size}")
+        check_at_least("sample_size", size, 1)
         placing = Placement(k)
         for _ in range(k):
             left = labelling.unlabelled()

@@ -12,8 +12,8 @@ from itertools import combinations
 
 import numpy as np
 
+from samecluster._parameters import check_at_least, check_share
 from samecluster._typing import IntArray
-from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
@@ -48,12 +48,8 @@ class Predict:
     batch: int = 1
 
     def __post_init__(self) -> None:
-        if not 0 <= self.expected_error < 1:
-            raise InvalidInputError(
-                f"expected_error must be from 0 to below 1, got {self.expected_error}"
-            )
-        if not self.batch >= 1:
-            raise InvalidInputError(f"batch must be at least 1, got {self.batch}")
+        check_share("expected_error", self.expected_error)
+        check_at_least("batch", self.batch, 1)
 
     @property
     def name(self) -> str:

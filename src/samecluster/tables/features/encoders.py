@@ -164,7 +164,7 @@ class GivenEncoder:
 
     @classmethod
     def fit(cls, table: Table, rows: IntArray, name: str, scale: bool) -> GivenEncoder:
-        given = table.blocks[name][rows]
+        given = table.matrices[name][rows]
         if not scale:
             return cls(name, np.zeros(given.shape[1]), 1.0)
         spread = float(np.sqrt(given.var(axis=0).mean()))
@@ -175,9 +175,9 @@ class GivenEncoder:
         return len(self.mean)
 
     def apply(self, table: Table, rows: IntArray) -> FloatArray:
-        if self.name not in table.blocks:
+        if self.name not in table.matrices:
             raise InvalidInputError(f"{table.source} comes without the {self.name} that are needed")
-        given = table.blocks[self.name]
+        given = table.matrices[self.name]
         if given.shape[1] != self.width:
             raise InvalidInputError(
                 f"{table.source}: the {self.name} have {given.shape[1]} columns, not {self.width}"

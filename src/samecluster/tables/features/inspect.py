@@ -1,4 +1,4 @@
-"""What a table looks like to this program, before anybody is asked anything."""
+"""What would be used of a table and why, and how many questions to expect."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.preparation import Preparation
-from samecluster.tables.features.select import ColumnSelection, ColumnUse, choose
+from samecluster.tables.features.select import ColumnSelection, ColumnUse, select_columns
 from samecluster.tables.item_keys import item_keys
 from samecluster.tables.table import Table
 
@@ -19,10 +19,10 @@ __all__ = ["Inspection", "inspect_table"]
 
 # A group needs about d+1 answers before its shape proves anything; with fewer than ten times as
 # many rows in each of five groups, asking costs about as much as it saves.
-_GROUPS, _ROWS_AN_ANSWER = 5, 10
-_MANY_FEATURES = 30
-_VARIANCE_KEPT = 0.95
-_SAMPLE_ROWS = 1_000
+_GROUPS, _ROWS_PER_ANSWER = 5, 10
+_MANY_FEATURES = 30  # with more, d+1 questions per group are tedious although proofs would pay
+_VARIANCE_KEPT = 0.95  # a usual share; less may lose what tells groups apart
+_SAMPLE_ROWS = 1_000  # enough for a share of variance to two digits, in milliseconds
 
 
 @dataclass(frozen=True)
@@ -80,9 +80,9 @@ class Inspection:
             return [f"Problem: {problem}" for problem in self.problems]
         n = self.n_rows - self.n_dropped
         dropped = f" ({self.n_dropped:,} left out for missing values)" if self.n_dropped else ""
-        from_blocks = f", from {' and '.join(self.features_from)}" if self.features_from else ""
+        source = f", from {' and '.join(self.features_from)}" if self.features_from else ""
         scaled = "standardised" if self.scaled else "as they are, not standardised"
-        lines = [f"{n:,} items{dropped} with {self.n_features:,} features{from_blocks}, {scaled}."]
+        lines = [f"{n:,} items{dropped} with {self.n_features:,} features{source}, {scaled}."]
         lines.append(self._questions())
         if self.suggested_reduce is not None and self.variance_kept is not None:
             lines.append(
@@ -104,7 +104,7 @@ class Inspection:
         )
 
 
-def inspect_table(table: Table, wanted: FeatureOptions | None = None) -> Inspection:
+def inspect_table(table: Table, options: FeatureOptions | None = None) -> Inspection:
     """Look at a table as it would be used.
 
     >>> from samecluster.tables import as_table
@@ -116,30 +116,30 @@ def inspect_table(table: Table, wanted: FeatureOptions | None = None) -> Inspect
     Few rows for so many features: proofs will hardly save a question, prediction will carry the \
 work. Expect up to 3 questions, and labels with probabilities.
     """
-    return inspect_choice(choose(table, wanted or FeatureOptions()))
+    return inspect_selection(select_columns(table, options or FeatureOptions()))
 
 
-def inspect_choice(choice: ColumnSelection) -> Inspection:
+def inspect_selection(selection: ColumnSelection) -> Inspection:
     """As `inspect_table`, for columns that have been chosen."""
-    table, wanted = choice.table, choice.wanted
-    problems = (*choice.problems, *_bad_ids(table, wanted.id_column))
-    X = None if problems else Preparation.of_choice(choice).apply(table)
+    table, options = selection.table, selection.options
+    problems = (*selection.problems, *_bad_ids(table, options.id_column))
+    X = None if problems else Preparation.of_selection(selection).apply(table)
     n, d = X.shape if X is not None else (0, 0)
-    reduce, share = (None, None) if X is None or wanted.reduce else _suggested(X)
+    reduce, share = (None, None) if X is None or options.reduce else _suggested(X)
     dialect = table.dialect
     cells = dialect if table.format == "csv" else None
     return Inspection(
         source=table.source,
         n_rows=len(table),
-        n_dropped=int(np.count_nonzero(choice.missing)) if wanted.drop_missing else 0,
+        n_dropped=int(np.count_nonzero(selection.missing)) if options.drop_missing else 0,
         n_features=d,
-        columns=choice.uses,
-        features_from=tuple(table.blocks),
+        columns=selection.uses,
+        features_from=tuple(table.matrices),
         separator=cells.separator if cells else None,
         decimal=cells.decimal if cells else None,
         encoding=dialect.encoding if dialect else None,
         header=cells.header if cells else None,
-        scaled=wanted.scale,
+        scaled=options.scale,
         proofs_pay=_proofs_pay(n, d),
         questions_a_group=d + 1,
         suggested_reduce=reduce,
@@ -158,13 +158,13 @@ def _bad_ids(table: Table, id_column: str | None) -> list[str]:
 
 
 def _proofs_pay(n: int, d: int) -> bool:
-    return _ROWS_AN_ANSWER * (d + 1) <= n / _GROUPS
+    return _ROWS_PER_ANSWER * (d + 1) <= n / _GROUPS
 
 
 def _suggested(X: FloatArray) -> tuple[int | None, float | None]:
     """How many components to keep so that proofs pay, and the share of variance that they have."""
     n, d = X.shape
-    most = n // (_GROUPS * _ROWS_AN_ANSWER) - 1
+    most = n // (_GROUPS * _ROWS_PER_ANSWER) - 1
     if (_proofs_pay(n, d) and d <= _MANY_FEATURES) or most < 2:
         return None, None
     sample = X if n <= _SAMPLE_ROWS else X[:: -(-n // _SAMPLE_ROWS)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 
+from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError
 
 __all__ = ["FeatureOptions"]
@@ -34,8 +35,8 @@ class FeatureOptions:
     def __post_init__(self) -> None:
         for name in ("reduce", "text_dimensions"):
             value = getattr(self, name)
-            if value is not None and value < 1:
-                raise InvalidInputError(f"{name} must be at least 1, got {value}")
+            if value is not None:
+                check_at_least(name, value, 1)
         roles = {"the id": self.id_column, "the truth": self.truth, "the labels": self.labels}
         for name in (*(self.features or ()), *self.categories, *self.texts):
             for role, column in roles.items():

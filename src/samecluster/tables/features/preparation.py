@@ -1,4 +1,4 @@
-"""From a table to the matrix that is clustered: fitted once, kept as JSON, applied ever after.
+"""From a table to a matrix of features: fitted once, kept as JSON, applied from then on.
 
 Guaranteed: the same cells and the same preparation give the same bits, on any machine with IEEE
 arithmetic. Fitting (means, components) may differ in the last bits between machines; that is why a
@@ -26,10 +26,10 @@ from samecluster.tables.features.encoders import (
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.select import (
     ColumnSelection,
-    choose,
-    missing_values,
-    not_numbers,
+    missing_values_message,
+    not_numbers_message,
     rows_with_missing,
+    select_columns,
 )
 from samecluster.tables.features.text import TextEncoder
 from samecluster.tables.table import Table
@@ -54,70 +54,72 @@ class Preparation:
     True
     """
 
-    blocks: tuple[Encoder, ...]
+    encoders: tuple[Encoder, ...]
     components: Components | None
     drop_missing: bool
 
     @classmethod
-    def fit(cls, table: Table, wanted: FeatureOptions | None = None) -> Preparation:
+    def fit(cls, table: Table, options: FeatureOptions | None = None) -> Preparation:
         """Choose the columns, and learn scales, words and components from the table."""
-        wanted = wanted or FeatureOptions()
-        return cls.of_choice(choose(table, wanted))
+        return cls.of_selection(select_columns(table, options or FeatureOptions()))
 
     @classmethod
-    def of_choice(cls, choice: ColumnSelection) -> Preparation:
+    def of_selection(cls, selection: ColumnSelection) -> Preparation:
         """As `fit`, for columns that have been chosen."""
-        if choice.problems:
-            first, *others = choice.problems
+        if selection.problems:
+            first, *others = selection.problems
             more = f" (and {len(others)} more problems)" if others else ""
             raise InvalidInputError(first + more)
-        table, wanted = choice.table, choice.wanted
-        rows = np.flatnonzero(~choice.missing)
-        blocks: list[Encoder] = []
-        if choice.numbers:
-            blocks.append(NumberEncoder.fit(table, rows, choice.numbers, wanted.scale))
-        blocks += [CategoryEncoder.fit(table, rows, name) for name in wanted.categories]
-        blocks += [
-            TextEncoder.fit(table, rows, name, wanted.text_dimensions) for name in wanted.texts
+        table, options = selection.table, selection.options
+        rows = np.flatnonzero(~selection.missing)
+        encoders: list[Encoder] = []
+        if selection.numbers:
+            encoders.append(NumberEncoder.fit(table, rows, selection.numbers, options.scale))
+        encoders += [CategoryEncoder.fit(table, rows, name) for name in options.categories]
+        encoders += [
+            TextEncoder.fit(table, rows, name, options.text_dimensions) for name in options.texts
         ]
-        blocks += [GivenEncoder.fit(table, rows, name, wanted.scale) for name in table.blocks]
-        unreduced = cls(tuple(blocks), None, wanted.drop_missing)
-        if wanted.reduce is None:
+        encoders += [GivenEncoder.fit(table, rows, name, options.scale) for name in table.matrices]
+        unreduced = cls(tuple(encoders), None, options.drop_missing)
+        if options.reduce is None:
             return unreduced
-        components = Components.fit(unreduced.apply(table), wanted.reduce)
-        return cls(tuple(blocks), components, wanted.drop_missing)
+        components = Components.fit(unreduced.apply(table), options.reduce)
+        return cls(tuple(encoders), components, options.drop_missing)
 
     @property
     def width(self) -> int:
         """The number of features."""
-        return self.components.width if self.components else sum(b.width for b in self.blocks)
+        if self.components is not None:
+            return self.components.width
+        return sum(encoder.width for encoder in self.encoders)
 
     @property
     def number_columns(self) -> tuple[str, ...]:
-        return tuple(n for b in self.blocks if isinstance(b, NumberEncoder) for n in b.columns)
+        numbers = (one for one in self.encoders if isinstance(one, NumberEncoder))
+        return tuple(name for encoder in numbers for name in encoder.columns)
 
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that features are made of."""
-        others = (b.column for b in self.blocks if isinstance(b, CategoryEncoder | TextEncoder))
-        return (*self.number_columns, *others)
+        others = (one for one in self.encoders if isinstance(one, CategoryEncoder | TextEncoder))
+        return (*self.number_columns, *(encoder.column for encoder in others))
 
     def kept(self, table: Table) -> IntArray:
         """The rows that have features: all, or those without missing values if so prepared."""
         missing = rows_with_missing(table, self.number_columns, self.columns)
         if missing.any() and not self.drop_missing:
-            raise InvalidInputError(missing_values(table, self.columns, missing))
+            raise InvalidInputError(missing_values_message(table, self.columns, missing))
         return np.flatnonzero(~missing)
 
     def apply(self, table: Table) -> FloatArray:
         """The matrix (kept rows, width), in the order of the table."""
         for name in self.number_columns:
             numbers = table.column(name).numbers
-            bad = np.union1d(numbers.odd, numbers.infinite)
+            bad = np.union1d(numbers.not_numbers, numbers.infinite)
             if len(bad):
-                raise InvalidInputError(not_numbers(table, table.column(name), bad))
+                raise InvalidInputError(not_numbers_message(table, table.column(name), bad))
         rows = self.kept(table)
-        parts = [block.apply(table, rows) for block in self.blocks]
+        parts = [encoder.apply(table, rows) for encoder in self.encoders]
         X = parts[0] if len(parts) == 1 else np.hstack(parts)
         return self.components.apply(X) if self.components else X
 
@@ -126,7 +128,7 @@ class Preparation:
         return json.dumps(
             {
                 "version": _VERSION,
-                "blocks": [block.to_json() for block in self.blocks],
+                "blocks": [encoder.to_json() for encoder in self.encoders],
                 "components": self.components and self.components.to_json(),
                 "drop_missing": self.drop_missing,
             }

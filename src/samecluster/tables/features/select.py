@@ -19,18 +19,21 @@ from samecluster.tables.table import Table
 __all__ = [
     "ColumnSelection",
     "ColumnUse",
-    "choose",
-    "missing_values",
-    "not_numbers",
+    "missing_values_message",
+    "not_numbers_message",
     "rows_with_missing",
+    "select_columns",
 ]
 
 _ROWS_FOR_IDENTIFIER = 10  # fewer whole numbers may well differ by chance
 _IDENTIFIER_NAME = re.compile(r"(?:.*[\W_])?(?:id|idx|index|key|nr|no)|.*I[Dd]|column 1")
-_EXACT_WHOLE = 2.0**53
-_FEW_CATEGORIES = 20
-_FEW_SLIPS, _SLIPS_A_NUMBER = 2, 0.1
-_LONGEST_SHOWN = 30
+_EXACT_WHOLE = 2.0**53  # below it, different whole numbers are different floats
+_FEW_CATEGORIES = 20  # of more kinds each becomes a column, and words say more
+# One or two texts are errors in a column of any length; in a long one a tenth of the cells may be
+# (an unlisted mark for "no value"). With more, the column is text in which some cells are digits.
+_FEW_ERRORS, _ERRORS_PER_NUMBER = 2, 0.1
+_LONGEST_SHOWN = 30  # characters of a cell in a message of one line
+_MOST_REASONS = 4  # columns whose reason is part of a message
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class ColumnSelection:
     """The columns of numbers to use, what becomes of every column, and what stands in the way."""
 
     table: Table
-    wanted: FeatureOptions
+    options: FeatureOptions
     numbers: tuple[str, ...]
     uses: tuple[ColumnUse, ...]
     faults: tuple[str, ...]
@@ -55,7 +58,7 @@ class ColumnSelection:
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that features are made of."""
-        return (*self.numbers, *self.wanted.categories, *self.wanted.texts)
+        return (*self.numbers, *self.options.categories, *self.options.texts)
 
     @cached_property
     def missing(self) -> BoolArray:
@@ -64,59 +67,59 @@ class ColumnSelection:
 
     @cached_property
     def problems(self) -> tuple[str, ...]:
-        """All that keeps the table from being used, a line each."""
+        """All that keeps the table from being used, one line per problem."""
         source = self.table.source
         found = list(self.faults)
         if len(self.table) < 2:
             return (*found, f"{source} has only 1 row; at least 2 are needed")
         n_missing = int(np.count_nonzero(self.missing))
-        if n_missing and not self.wanted.drop_missing:
-            found.append(missing_values(self.table, self.columns, self.missing))
+        if n_missing and not self.options.drop_missing:
+            found.append(missing_values_message(self.table, self.columns, self.missing))
         elif len(self.table) - n_missing < 2:
             found.append(f"{source}: fewer than 2 rows are without missing values")
         return tuple(found)
 
 
-def choose(table: Table, wanted: FeatureOptions) -> ColumnSelection:
-    """Go through the columns of a table."""
-    for name in (*(wanted.features or ()), *wanted.categories, *wanted.texts, *wanted.roles):
+def select_columns(table: Table, options: FeatureOptions) -> ColumnSelection:
+    """Decide for each column of a table whether it is used, and why."""
+    for name in (*(options.features or ()), *options.categories, *options.texts, *options.roles):
         table.column(name)
-    for name in wanted.ignore:
+    for name in options.ignore:
         table.column(name)
     numbers: list[str] = []
     uses: list[ColumnUse] = []
     faults: list[str] = []
-    others = {*wanted.categories, *wanted.texts}
+    others = {*options.categories, *options.texts}
     for column in table.columns.values():
-        use, fault = _use(table, column, wanted)
+        use, fault = _use(table, column, options)
         uses.append(use)
         if fault:
             faults.append(fault)
         if use.used and column.name not in others:
             numbers.append(column.name)
-    if wanted.features is not None:
-        numbers = list(dict.fromkeys(wanted.features))
+    if options.features is not None:
+        numbers = list(dict.fromkeys(options.features))
     faults += [fault for name in numbers for fault in _infinite(table, table.column(name))]
-    if not (numbers or wanted.categories or wanted.texts or table.blocks or faults):
+    if not (numbers or options.categories or options.texts or table.matrices or faults):
         faults.append(_nothing_to_use(table, uses))
-    return ColumnSelection(table, wanted, tuple(numbers), tuple(uses), tuple(faults))
+    return ColumnSelection(table, options, tuple(numbers), tuple(uses), tuple(faults))
 
 
 def rows_with_missing(
     table: Table, numbers: tuple[str, ...], columns: tuple[str, ...]
 ) -> BoolArray:
-    """The rows (n,) that lack a value in one of the columns, or in a block."""
+    """The rows (n,) that lack a value in one of the columns, or in a matrix of features."""
     lacking = np.zeros(len(table), dtype=np.bool_)
     as_numbers = set(numbers)
     for name in columns:
         column = table.column(name)
         lacking |= column.numbers.missing if name in as_numbers else column.missing
-    for block in table.blocks.values():
-        lacking |= np.isnan(block).any(axis=1)
+    for matrix in table.matrices.values():
+        lacking |= np.isnan(matrix).any(axis=1)
     return lacking
 
 
-def missing_values(table: Table, columns: tuple[str, ...], lacking: BoolArray) -> str:
+def missing_values_message(table: Table, columns: tuple[str, ...], lacking: BoolArray) -> str:
     """Say which rows lack a value, and of which columns."""
     rows = np.flatnonzero(lacking)
     first = int(rows[0])
@@ -129,7 +132,7 @@ def missing_values(table: Table, columns: tuple[str, ...], lacking: BoolArray) -
     )
 
 
-def not_numbers(table: Table, column: Column, rows: IntArray) -> str:
+def not_numbers_message(table: Table, column: Column, rows: IntArray) -> str:
     """Say that cells are no numbers, and what may be done."""
     row = int(rows[0])
     cell = column.texts[row]
@@ -149,51 +152,53 @@ def not_numbers(table: Table, column: Column, rows: IntArray) -> str:
     )
 
 
-def _use(table: Table, column: Column, wanted: FeatureOptions) -> tuple[ColumnUse, str | None]:
+def _use(table: Table, column: Column, options: FeatureOptions) -> tuple[ColumnUse, str | None]:
     name = column.name
-    named = wanted.roles.get(name)
+    named = options.roles.get(name)
     if named is not None:
         return ColumnUse(name, False, named), None
-    if name in wanted.categories:
+    if name in options.categories:
         count = len(set(column.texts))
         return ColumnUse(name, True, f"categories ({count:,}), one column each"), None
-    if name in wanted.texts:
-        return ColumnUse(name, True, f"text, as {wanted.text_dimensions} numbers"), None
-    if name in wanted.ignore:
+    if name in options.texts:
+        return ColumnUse(name, True, f"text, as {options.text_dimensions} numbers"), None
+    if name in options.ignore:
         return ColumnUse(name, False, "left out as asked"), None
-    if wanted.features is not None:
-        return _named(table, column, wanted)
-    if wanted.texts or table.blocks:
-        instead = "text" if wanted.texts else next(iter(table.blocks))
+    if options.features is not None:
+        return _named(table, column, options)
+    if options.texts or table.matrices:
+        instead = "text" if options.texts else next(iter(table.matrices))
         return ColumnUse(name, False, f"shown only: features are the {instead}"), None
-    return _by_its_looks(table, column, wanted)
+    return _by_content(table, column, options)
 
 
-def _named(table: Table, column: Column, wanted: FeatureOptions) -> tuple[ColumnUse, str | None]:
-    if column.name not in wanted.named:
+def _named(table: Table, column: Column, options: FeatureOptions) -> tuple[ColumnUse, str | None]:
+    if column.name not in options.named:
         return ColumnUse(column.name, False, "not among the features named"), None
     numbers = column.numbers
-    use = ColumnUse(column.name, True, _number(wanted))
+    use = ColumnUse(column.name, True, _number(options))
     if not numbers.n_numbers:
         name = brief(column.name)
         return use, (
             f"{table.source}, column {name!r}: there are no numbers in it; use it with "
             f"--categories {name} or --text {name}, or leave it out"
         )
-    return use, not_numbers(table, column, numbers.odd) if len(numbers.odd) else None
+    if numbers.has_text:
+        return use, not_numbers_message(table, column, numbers.not_numbers)
+    return use, None
 
 
-def _by_its_looks(
-    table: Table, column: Column, wanted: FeatureOptions
+def _by_content(
+    table: Table, column: Column, options: FeatureOptions
 ) -> tuple[ColumnUse, str | None]:
     numbers, name = column.numbers, column.name
     if bool(numbers.missing.all()):
         return ColumnUse(name, False, "empty"), None
-    if len(numbers.odd):
-        if _is_slip(numbers):
+    if numbers.has_text:
+        if _is_typing_error(numbers):
             return (
                 ColumnUse(name, False, "numbers and text mixed"),
-                not_numbers(table, column, numbers.odd),
+                not_numbers_message(table, column, numbers.not_numbers),
             )
         return ColumnUse(name, False, _text(column)), None
     values = numbers.values
@@ -204,17 +209,18 @@ def _by_its_looks(
         ), None
     if not table.is_matrix and _looks_like_identifier(column):
         return ColumnUse(name, False, "whole numbers, all different: an identifier?"), None
-    return ColumnUse(name, True, _number(wanted)), None
+    return ColumnUse(name, True, _number(options)), None
 
 
-def _is_slip(numbers: Numbers) -> bool:
-    """So few cells among the numbers are text that they are likely to be a mistake, not a code."""
-    odd, right = len(numbers.odd), numbers.n_numbers
-    return odd <= right and (odd <= _FEW_SLIPS or odd <= _SLIPS_A_NUMBER * right)
+def _is_typing_error(numbers: Numbers) -> bool:
+    """Few cells among the numbers are text: probably mistakes, not codes."""
+    n_texts, n_numbers = len(numbers.not_numbers), numbers.n_numbers
+    few = n_texts <= _FEW_ERRORS or n_texts <= _ERRORS_PER_NUMBER * n_numbers
+    return few and n_texts <= n_numbers
 
 
-def _number(wanted: FeatureOptions) -> str:
-    return "number, standardised" if wanted.scale else "number"
+def _number(options: FeatureOptions) -> str:
+    return "number, standardised" if options.scale else "number"
 
 
 def _first(missing: BoolArray) -> int:
@@ -259,8 +265,8 @@ def _infinite(table: Table, column: Column) -> list[str]:
 
 
 def _nothing_to_use(table: Table, uses: list[ColumnUse]) -> str:
-    why = "; ".join(f"{brief(use.name)!r}: {use.why}" for use in uses[:4])
-    more = f"; and {len(uses) - 4:,} more" if len(uses) > 4 else ""
+    why = "; ".join(f"{brief(use.name)!r}: {use.why}" for use in uses[:_MOST_REASONS])
+    more = f"; and {len(uses) - _MOST_REASONS:,} more" if len(uses) > _MOST_REASONS else ""
     return (
         f"{table.source} has no column of numbers to use ({why}{more}); name some with --features, "
         "--categories or --text"

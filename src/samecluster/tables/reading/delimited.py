@@ -26,22 +26,22 @@ from samecluster.tables.table import Table
 
 __all__ = ["parse_delimited"]
 
-_SAMPLE_ROWS = 100
+_SAMPLE_ROWS = 100  # they say which columns seem to be numbers; a wrong guess only costs time
 _CUT_ALONE = 3  # the first columns (ids, as a rule) are cut out without the rest
 
 
-def parse_delimited(data: bytes, source: str, asked: CsvOptions) -> Table:
+def parse_delimited(data: bytes, source: str, options: CsvOptions) -> Table:
     """The table in the bytes of a text file."""
-    text, encoding, mark = decoded(data, source, asked.encoding)
+    text, encoding, mark = decoded(data, source, options.encoding)
     if not text.strip():
         raise InvalidInputError(f"{source} is empty: a header line and at least one row are needed")
-    dialect = sniffed_dialect(text, asked, encoding, mark)
+    dialect = sniffed_dialect(text, options, encoding, mark)
     header, cells, lines = (_quoted if '"' in text else _plain)(text, source, dialect)
     if not len(lines):
         raise InvalidInputError(
             f"{source} has no rows: a header line and at least one row are needed"
         )
-    other = _better_separator(header, cells, dialect, asked) if cells.width == 1 else None
+    other = _better_separator(header, cells, dialect, options) if cells.width == 1 else None
     if other is not None:
         raise InvalidInputError(
             f"{source}, line 1: with separator {dialect.separator!r} there is one column only; "
@@ -69,7 +69,7 @@ class _CutCells:
 
 
 class _PlainCells:
-    """Cells of lines without quotes: most are only ever looked at as numbers, all together."""
+    """Cells of lines without quotes: most are only used as numbers, all columns at once."""
 
     def __init__(self, lines: list[str], width: int, dialect: Dialect) -> None:
         self.n_rows, self.width = len(lines), width
@@ -165,13 +165,14 @@ def _quoted(text: str, source: str, dialect: Dialect) -> Cut:
 
 
 def _better_separator(
-    header: list[str] | None, cells: _CutCells | _PlainCells, dialect: Dialect, asked: CsvOptions
+    header: list[str] | None, cells: _CutCells | _PlainCells, dialect: Dialect, options: CsvOptions
 ) -> str | None:
-    """A separator that every line has equally often, though it was not the one asked for."""
+    """A separator that every line has equally often, though it is not the one in use."""
     lines = [*(header or ()), *cells.column(0)[:_SAMPLE_ROWS]]
     for other in SEPARATORS:
         counts = {line.count(other) for line in lines}
-        if other not in (dialect.separator, asked.decimal) and len(counts) == 1 and 0 not in counts:
+        is_even = len(counts) == 1 and 0 not in counts
+        if is_even and other not in (dialect.separator, options.decimal):
             return other
     return None
 

@@ -42,7 +42,7 @@ _ADVICE = {
 
 
 def read_table(
-    path: str | Path, asked: CsvOptions | None = None, *, image_size: int | None = IMAGE_SIZE
+    path: str | Path, options: CsvOptions | None = None, *, image_size: int | None = IMAGE_SIZE
 ) -> Table:
     """The table in a file, in a folder of images, or (path ``-``) in a CSV from standard input.
 
@@ -59,9 +59,9 @@ def read_table(
     >>> table.column("width").numbers.values.tolist()
     [3.14, 2.5]
     """
-    asked = asked or CsvOptions()
+    options = options or CsvOptions()
     if str(path) == STDIN:
-        return parse_delimited(sys.stdin.buffer.read(), "standard input", asked)
+        return parse_delimited(sys.stdin.buffer.read(), "standard input", options)
     file = Path(path)
     if file.is_dir():
         from samecluster.tables.reading.images import read_images
@@ -73,7 +73,7 @@ def read_table(
     data = _bytes(file)
     if kind in _PARSERS:
         return _PARSERS[kind](data, file.name)
-    return parse_delimited(data, file.name, asked)
+    return parse_delimited(data, file.name, options)
 
 
 def _bytes(file: Path) -> bytes:

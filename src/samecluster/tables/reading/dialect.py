@@ -1,6 +1,6 @@
 """How a text table is written: encoding, separator, decimal mark, line ends; and how to find out.
 
-Only text is looked at here; files are opened in ``files.py`` and cut into cells in
+Only text is looked at here; files are opened in ``detect.py`` and cut into cells in
 ``delimited.py``.
 """
 
@@ -29,9 +29,10 @@ MISSING = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "?"
 """Cells that stand for "no value" unless others are named. A blank cell always does."""
 
 SEPARATORS = ("\t", ";", "|", ",")
-_SAMPLE_CHARACTERS = 100_000
+_SAMPLE_CHARACTERS = 100_000  # what the dialect is found from: milliseconds, whatever the file
 _SAMPLE_RECORDS = 200
-_LONGEST_NAME = 60
+_LONGEST_NAME = 60  # characters of a column name in a message; longer ones are probably cells
+_START_BYTES, _ZERO_SHARE = 2_000, 0.4  # mostly ASCII: nearly half of all bytes of UTF-16 are 0
 _MARKS = (
     (codecs.BOM_UTF8, "utf-8"),
     # The mark of UTF-32 begins with that of UTF-16, so it is looked for first.
@@ -121,10 +122,12 @@ def decoded(data: bytes, source: str, encoding: str | None) -> tuple[str, str, b
 
 def _unmarked(data: bytes) -> str:
     """UTF-16 without a mark shows as every other byte zero; all else is taken for UTF-8."""
-    start = data[:2000]
-    if len(start) >= 4 and start[1::2].count(0) > 0.4 * len(start) and not start[0::2].count(0):
+    start = data[:_START_BYTES]
+    even, odd = start[0::2].count(0), start[1::2].count(0)
+    many = _ZERO_SHARE * len(start)
+    if len(start) >= 4 and odd > many and not even:
         return "utf-16-le"
-    if len(start) >= 4 and start[0::2].count(0) > 0.4 * len(start) and not start[1::2].count(0):
+    if len(start) >= 4 and even > many and not odd:
         return "utf-16-be"
     return "utf-8"
 
@@ -146,22 +149,22 @@ def _undecodable(data: bytes, source: str, encoding: str, error: UnicodeDecodeEr
 
 
 def sniffed_dialect(
-    text: str, asked: CsvOptions, encoding: str = "utf-8", mark: bool = False
+    text: str, options: CsvOptions, encoding: str = "utf-8", mark: bool = False
 ) -> Dialect:
-    """The dialect of a text, with all that was asked for taken as it is."""
+    """The dialect of a text: as the options say, and found out from the text where they do not."""
     records = {s: _first_records(text, s) for s in SEPARATORS}
-    separator = asked.separator or _separator(records, asked.decimal)
+    separator = options.separator or _separator(records, options.decimal)
     if separator not in records:
         records[separator] = _first_records(text, separator)
-    header = asked.header
+    header = options.header
     if header is None:
-        header = not _all_numbers(records[separator][:1], asked.decimal)
+        header = not _all_numbers(records[separator][:1], options.decimal)
     body = records[separator][1 if header else 0 :]
-    if asked.decimal is not None:
-        decimal = asked.decimal
+    if options.decimal is not None:
+        decimal = options.decimal
     else:
         decimal = "." if separator == "," else _decimal(body, text, separator)
-    missing = MISSING if asked.missing is None else asked.missing
+    missing = MISSING if options.missing is None else options.missing
     return Dialect(separator, decimal, encoding, mark, _newline(text), header, missing)
 
 
@@ -195,7 +198,7 @@ def _first_records(text: str, separator: str) -> list[list[str]]:
 def _separator(records: dict[str, list[list[str]]], decimal: str | None) -> str:
     """The first that gives every record the same number of cells, or else the most records.
 
-    The comma comes last because it may be the decimal mark: `1,5;2,5` has as many commas a line.
+    The comma comes last because it may be the decimal mark: `1,5;2,5` has as many commas per line.
     """
     allowed = [s for s in SEPARATORS if s != decimal]
     for separator in allowed:

@@ -35,7 +35,7 @@ def read_images(folder: Path, size: int | None) -> Table:
 
     Columns are `name` (the path inside the folder) and `content` (a hash of the file). An item is
     known by its content, so files may be renamed and the folder moved. With a ``size`` the table
-    has the pixels of each image at size by size, 0 to 1, as the block ``pixels``.
+    has the pixels of each image at size by size, 0 to 1, as the matrix ``pixels``.
     """
     files = sorted(
         (file for file in folder.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file()),
@@ -48,13 +48,13 @@ def read_images(folder: Path, size: int | None) -> Table:
         )
     names = [file.relative_to(folder).as_posix() for file in files]
     contents = [_content(file) for file in files]
-    blocks = {} if size is None else {"pixels": _pixels(files, size)}
+    matrices = {} if size is None else {"pixels": _pixels(files, size)}
     columns = [TypedColumn("name", names), TypedColumn("content", contents)]
     return Table(
         folder.name,
         columns,
         format="images",
-        blocks=blocks,
+        matrices=matrices,
         incidental=frozenset({"name"}),
         origin=folder,
     )

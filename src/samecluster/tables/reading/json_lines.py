@@ -1,4 +1,4 @@
-"""Tables from JSON lines: an object a line, a column a key."""
+"""Tables from JSON lines: one object per line, one column per key."""
 
 from __future__ import annotations
 

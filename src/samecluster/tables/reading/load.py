@@ -17,7 +17,7 @@ __all__ = ["LoadedData", "load_data"]
 
 @dataclass(frozen=True, eq=False)
 class LoadedData:
-    """A table that is ready to be prepared, and lines to tell the user about how it came about."""
+    """A table that is ready to be prepared, and lines for the user about how it was made."""
 
     table: Table
     notes: tuple[str, ...]
@@ -25,7 +25,7 @@ class LoadedData:
 
 def load_data(
     path: str | Path,
-    asked: CsvOptions | None = None,
+    options: CsvOptions | None = None,
     *,
     id_column: str | None = None,
     vectors: str | Path | None = None,
@@ -36,11 +36,11 @@ def load_data(
     if order is not None and vectors is None:
         raise InvalidInputError("--order says how vectors are joined, but there are no --vectors")
     if vectors is None:
-        table = read_table(path, asked, image_size=image_size)
+        table = read_table(path, options, image_size=image_size)
         sized = f"Images are used as pixels at {image_size} by {image_size}."
         return LoadedData(table, (sized, ADVICE) if is_image_folder(table) else ())
-    table = read_table(path, asked, image_size=None)
-    joined = join_vectors(table, read_table(vectors, asked), id_column=id_column, order=order)
+    table = read_table(path, options, image_size=None)
+    joined = join_vectors(table, read_table(vectors, options), id_column=id_column, order=order)
     unused = f"; {joined.n_unused:,} vectors are for no item" if joined.n_unused else ""
     notes = [f"Vectors are joined {joined.how}{unused}. The first and the last pairs:"]
     notes += [f"  {item} - {vector} of {Path(vectors).name}" for item, vector in joined.pairs]

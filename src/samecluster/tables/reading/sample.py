@@ -1,6 +1,6 @@
 """A table of some rows of data that need not fit into memory.
 
-Features are there from the start; any other column is read when somebody looks at it.
+Features are there from the start; any other column is read when its cells are needed.
 """
 
 from __future__ import annotations

@@ -59,7 +59,7 @@ def join_vectors(
         (_described(table, row, keys), vectors.row_name(int(rows[row])))
         for row in _ends(len(table))
     )
-    return JoinedVectors(table.with_blocks({"vectors": matrix[rows]}), how, pairs, n_unused)
+    return JoinedVectors(table.with_matrices({"vectors": matrix[rows]}), how, pairs, n_unused)
 
 
 def _by_id(table: Table, vectors: Table, id_column: str) -> np.ndarray:

@@ -1,0 +1,219 @@
+"""What goes into a session and comes out of it: answers and other rows, labels and a report.
+
+Nothing heavy is imported before a command runs, as help texts are made from this module.
+"""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from samecluster.cli.commands.session import (
+    DataFile,
+    SessionFile,
+    Vectors,
+    Who,
+    interruptible,
+    opened_session,
+    print_json,
+    print_lines,
+    session_file,
+)
+from samecluster.cli.options import Json
+from samecluster.errors import InvalidInputError
+from samecluster.workspace.request import Request
+
+__all__ = ["export", "import_", "report", "update"]
+
+_MOST_LISTED = 10  # ids that `update` lists per kind of change; the rest is a number
+
+
+def export(
+    session: SessionFile,
+    out: Annotated[
+        str,
+        typer.Option(
+            "-o",
+            "--out",
+            help=".csv, .tsv, .parquet, .jsonl, or - to print; a new folder for data in blocks.",
+        ),
+    ],
+    proof: Annotated[
+        Path | None,
+        typer.Option(help="Also write the proof; it reveals coordinates. `verify` checks it."),
+    ] = None,
+    prefix: Annotated[str, typer.Option(help="Put before the names of the new columns.")] = "",
+    raw: Annotated[
+        bool, typer.Option("--raw", help="Leave text that a spreadsheet would run as it is.")
+    ] = False,
+    data: DataFile = None,
+    vectors: Vectors = None,
+) -> None:
+    """Write the data with a column each for cluster, how it is known, and its probability.
+
+    Clusters that have names go by these. Works while somebody else is labelling.
+
+    For data in blocks it writes labels.npy and how.npy for all rows, by number of cluster (how: 4
+    asked, 3 proven, 2 inferred, 1 predicted, 0 without label).
+
+    Example: samecluster export shells.csv.samecluster -o labelled.csv
+    """
+    from rich.console import Console
+
+    from samecluster.cli.terminal.all_rows import export_all
+    from samecluster.workspace.export import Snapshot, check_outputs, write_labels, write_proof
+
+    with interruptible(), opened_session(session, data, vectors, read_only=True) as opened:
+        if opened.blocks is not None:
+            progress = Console(stderr=True, highlight=False)
+            print_lines(*export_all(progress, opened, out, proof, prefix, raw))
+            return
+        check_outputs(opened, out, prefix, proof)
+        known = Snapshot.of(opened.session)
+        write_labels(opened, known, out, prefix=prefix, raw=raw)
+        lines = [f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}."]
+        if proof is not None:
+            lines.append(write_proof(opened, known, proof))
+        if out != "-":
+            print_lines(*lines)
+
+
+def report(
+    session: SessionFile,
+    out: Annotated[Path, typer.Option("-o", "--out", help="The page to write.")] = Path(
+        "report.html"
+    ),
+    include_items: Annotated[
+        bool, typer.Option("--include-items", help="Show values of the items that were asked.")
+    ] = False,
+    data: DataFile = None,
+    vectors: Vectors = None,
+) -> None:
+    """Write a report as one HTML page: clusters, questions, what labels rest on.
+
+    It shows no values of items unless told to, but its picture shows where they lie.
+
+    Example: samecluster report shells.csv.samecluster -o report.html
+    """
+    from samecluster.workspace.export import Snapshot, write_session_report
+
+    with opened_session(session, data, vectors, read_only=True) as opened:
+        known = Snapshot.of(opened.session)
+        write_session_report(opened, known, out, include_items=include_items)
+    print_lines(f"The report is in {out}. Its picture shows where points lie.")
+
+
+def import_(
+    session: SessionFile,
+    source: Annotated[
+        Path, typer.Argument(help="Pairs (id, id, same or different a line) or another session.")
+    ],
+    who: Who = None,
+    data: DataFile = None,
+    vectors: Vectors = None,
+    json: Json = False,
+) -> None:
+    """Take in answers from a file of pairs or from another session.
+
+    They do not count as questions, and `samecluster undo --event` takes them back as a whole.
+    Contradictions are listed, and then nothing is written (exit code 1).
+
+    Example: samecluster import shells.csv.samecluster pairs.csv
+    """
+    from samecluster.sessions.state.state import State
+    from samecluster.sessions.storage.sqlite import SqliteStore
+    from samecluster.workspace.known_answers import answers_of, import_new, pairs_as_answers
+
+    with opened_session(session, data, vectors) as opened:
+        keys = opened.session.state.items.keys
+        n_elsewhere = 0
+        if _is_session(source):
+            with closing(SqliteStore(source, read_only=True)) as store:
+                answers, n_elsewhere = answers_of(State(store.read()), keys)
+        else:
+            answers = pairs_as_answers(source, keys, None)
+        n_new = import_new(opened.session, answers, f"import of {source.name}", who)
+        event = opened.session.state.n_events if n_new else None
+        if json:
+            print_json({"imported": n_new, "about_other_items": n_elsewhere, "event": event})
+            return
+        elsewhere = f"; {n_elsewhere:,} are about items that are not here" if n_elsewhere else ""
+        known = len(answers) - n_new
+        print_lines(f"{n_new:,} answers imported, {known:,} were there already{elsewhere}.")
+        if event is not None:
+            print_lines(f"Take them back: samecluster undo {opened.path} --event {event}")
+        print_lines(f"{opened.session.progress()}.")
+
+
+def update(
+    session: SessionFile,
+    data: Annotated[str, typer.Argument(help="The data as it is now.")],
+    confirm: Annotated[
+        bool,
+        typer.Option("--confirm", help="Answers about changed items hold for what they are now."),
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Only show what is added, removed and changed.")
+    ] = False,
+    who: Who = None,
+    vectors: Vectors = None,
+    json: Json = False,
+) -> None:
+    """Go on with other rows: all answers are kept.
+
+    Answers about items that are gone or have changed are set aside until they are back or
+    confirmed. An audit speaks of the rows before.
+
+    Example: samecluster update shells.csv.samecluster shells.csv --dry-run
+    """
+    from samecluster.workspace.open import data_changes, reopen
+
+    path = session_file(session)
+    request = Request(data=data, vectors=vectors, who=who)
+    changes = data_changes(path, request)
+    facts: dict[str, Any] = {
+        "added": changes.added,
+        "removed": changes.removed,
+        "changed": changes.changed,
+        "reordered": changes.reordered,
+    }
+    lines = [f"{changes}." if changes else "The data is what the session is about."]
+    words = ("added", "removed", "changed")
+    lines += [f"  {word}: {_listed(facts[word])}" for word in words if facts[word]]
+    if not dry_run:
+        with reopen(path, request, update=True) as opened:
+            state = opened.session.state
+            outdated = {item for vote in state.set_aside() for item in vote.items}
+            present = outdated & state.items.row_of.keys()
+            if confirm and present:
+                opened.session.confirm(sorted(present), who)
+            n_aside = len(opened.session.state.set_aside())
+            facts |= {"set_aside": n_aside, "questions": opened.session.state.n_questions}
+            lines.append(f"{opened.session.progress()}.")
+            if n_aside:
+                lines.append(
+                    f"{n_aside:,} answers are set aside, as they are about items that changed or "
+                    "are gone; --confirm takes those about changed items as they are."
+                )
+            if changes and opened.session.state.audited:
+                lines.append("The bound of the audit before covers the old rows only.")
+    if json:
+        print_json(facts)
+    else:
+        print_lines(*lines)
+
+
+def _is_session(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(15) == b"SQLite format 3"
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def _listed(keys: tuple[str, ...]) -> str:
+    more = f" and {len(keys) - _MOST_LISTED:,} more" if len(keys) > _MOST_LISTED else ""
+    return ", ".join(keys[:_MOST_LISTED]) + more
