@@ -216,7 +216,7 @@ class MarginSearchRun:
 
     def _parted(self, asking: CertifyRun) -> list[Question]:
         """For each cluster its nearest other one, by asked members, if no answers part them."""
-        members = {name: asking.placing.members[name] for name in asking.known.alive}
+        members = {name: asking.names.members[name] for name in asking.names.alive}
         nearest: list[Question] = []
         for name, own in members.items():
             others = [item for other in members if other != name for item in members[other]]
@@ -236,7 +236,7 @@ class MarginSearchRun:
         ranked = [*self._unheard(asking), *self._misfits()]
         pairs = []
         for item in list(dict.fromkeys(ranked))[:_PROBES]:
-            members = asking.placing.members[int(self.labelling.labels[item])]
+            members = asking.names.members[int(self.labelling.labels[item])]
             pairs.append((item, self.near.first(item, members)[0]))
         return pairs
 

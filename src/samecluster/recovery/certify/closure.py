@@ -62,11 +62,15 @@ class Closure:
             self.order = first_rows(len(X), len(X), seed).astype(np.int32)
         self._sizes = [s for s in level_sizes(survey.n, X.shape[1]) if s < len(X)] + [len(X)]
         self.labels = np.full(len(X), -1, np.int16)
-        self.clusters: list[MemberColumns] = []
-        self.alive: list[int] = []
+        self.clusters: dict[int, MemberColumns] = {}
         self.closed_at: dict[int, tuple[int, int]] = {}
         self.kernel = kernel
         self.exact_checks = 0
+
+    @property
+    def alive(self) -> list[int]:
+        """The names that stand for a cluster."""
+        return list(self.clusters)
 
     def set_apart(self, points: Array) -> None:
         """Points that are in no cluster whatever the margin says: they are never looked at."""
@@ -80,7 +84,7 @@ class Closure:
         new = np.arange(len(self.X), len(self.X) + len(points), dtype=np.int32)
         self.order = np.concatenate([self.order, new])
         self.X = np.concatenate([self.X, np.ldexp(points, -self.exponent)])
-        for cluster in self.clusters:
+        for cluster in self.clusters.values():
             cluster.X = self.X
         self.labels = np.concatenate([self.labels, np.full(len(points), -1, np.int16)])
         self._sizes.append(len(self.X))
@@ -89,20 +93,18 @@ class Closure:
     def ask(self, point: int, cluster: int) -> None:
         """The answers put a point into a cluster (a new one if the number is new)."""
         self.labels[point] = cluster
-        if cluster == len(self.clusters):
+        if cluster not in self.clusters:
             first = self.X[point]
             box = np.maximum(self.box_high - first, first - self.box_low)
-            self.clusters.append(MemberColumns(self.X, self.tau, point, box))
-            self.alive.append(cluster)
+            self.clusters[cluster] = MemberColumns(self.X, self.tau, point, box)
         else:
             self.clusters[cluster].ask(point)
 
     @_QUIET
     def merge(self, kept: int, gone: int) -> None:
         """Two names turned out to be one cluster: the first one stays."""
-        self.alive.remove(gone)
         self.labels[self.labels == gone] = kept
-        cluster, other = self.clusters[kept], self.clusters[gone]
+        cluster, other = self.clusters[kept], self.clusters.pop(gone)
         cluster.asked += other.asked
         cluster.append(np.setdiff1d(other.members, cluster.members))
         cluster.whiten()

@@ -8,7 +8,7 @@ every point is asked or proven, with a log that anybody can check.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -131,6 +131,9 @@ class CertifyRun:
             compiled = settings.kernel != "numpy"
             tireless = settings.effort == "thorough"
             self.thinking = Deduction(self.known, self._guess, compiled, tireless, seed)
+        self.names = self.known.names
+        self.names.on_merge(lambda kept, gone: labelling.rename(gone, kept))
+        self.names.on_merge(self._merge_groups)
         self.placing = ProofPlacement(problem.n_clusters, self.known, self._plausible)
         self.current: int | None = None
         # What stayed unsure: points without label, and pairs of names that may be one cluster.
@@ -157,9 +160,9 @@ class CertifyRun:
             open_ = self._open()
             items = self._spread_items(open_)
             if items and self._may_found(items[0]):
-                self.unheard.add(len(self.placing.members))
-                self.placing.found(items[0])
-                self._conclude(items[:1])
+                name = self.placing.found(items[0])
+                self.unheard.add(name)
+                self._conclude({items[0]: name})
             elif items:
                 yield from self._ask_about(items)
             elif len(open_) and self.known.climb(at_most=LARGEST_LEVEL):
@@ -195,8 +198,8 @@ class CertifyRun:
         for answer in self.answers:
             if answer.question not in self.loose:
                 self._recall(answer)
-        if self.placing.cluster_of:
-            self._conclude(list(self.placing.cluster_of))
+        if self.names.name_of:
+            self._conclude(self.names.name_of)
 
     def _refuse_parted_pairs(self) -> None:
         """RefutedError if two items are in different clusters although an answer joins them."""
@@ -206,19 +209,14 @@ class CertifyRun:
                 raise self.known.refuted(question.item, int(other))
 
     def _recall(self, answer: Answer) -> None:
-        placing = self.placing
+        name_of = self.names.name_of
         item, comparator = answer.question.item, answer.question.comparator
-        if comparator not in placing.cluster_of:
+        if comparator not in name_of:
             item, comparator = comparator, item
-        if comparator not in placing.cluster_of:
-            placing.found(comparator)
-        question, cluster = Question(item, comparator), placing.cluster_of[comparator]
-        if item in placing.cluster_of:
-            self._settle_pair(question, answer.verdict)
-            return
-        self.known.take_answer(question, cluster, answer.verdict)
-        if answer.verdict is Verdict.SAME:
-            placing.add(item, cluster)
+        if comparator not in name_of:
+            self.known.found_cluster(comparator)
+        if name_of.get(item) != name_of[comparator]:
+            self.known.take_answer(Question(item, comparator), name_of[comparator], answer.verdict)
 
     def _go_on(self, open_: IntArray) -> Plan[None]:
         """The reach has stalled: think, and ask if that did not help."""
@@ -262,7 +260,7 @@ class CertifyRun:
         for item in (i for i, c in zip(items, found, strict=True) if c < 0):
             self.known.refuse_if_homeless(item)
             self.aside.add(item)
-        self._conclude(items)
+        self._conclude({i: c for i, c in zip(items, found, strict=True) if c >= 0})
 
     def result(self) -> Recovery:
         """Names of clusters without gaps, in the order in which they were found."""
@@ -280,7 +278,7 @@ class CertifyRun:
             return
         for item in self._far_from_asked():
             cluster = int(self.known.closure.labels[item])
-            question = Question(item, self.placing.members[cluster][0])
+            question = Question(item, self.names.representative(cluster))
             (verdict,) = yield [question]
             self.known.take_answer(question, cluster, verdict)
             if verdict is Verdict.DIFFERENT:
@@ -288,7 +286,7 @@ class CertifyRun:
 
     def _far_from_asked(self) -> list[int]:
         """Points of the sample one after the other, each the farthest from all asked before it."""
-        places = self.place_in_sample[list(self.known.asked)]
+        places = self.place_in_sample[list(self.names.name_of)]
         gaps = np.full(len(self.sample), np.inf)
         found: list[int] = []
         for at in [*places[places >= 0].tolist(), *([-1] * _LOOKED_FOR)]:
@@ -296,7 +294,7 @@ class CertifyRun:
                 at = int(gaps.argmax())
                 found.append(int(self.sample[at]))
             gaps = np.minimum(gaps, np.sum((self.points - self.points[at]) ** 2, axis=1))
-        labels, asked = self.known.closure.labels, self.known.asked
+        labels, asked = self.known.closure.labels, self.names.name_of
         return [item for item in found if labels[item] >= 0 and item not in asked]
 
     # -- which groups are one cluster ------------------------------------------------------------
@@ -306,16 +304,17 @@ class CertifyRun:
         known = self.known
         enough = len(known.alive) == known.log.n_clusters
         complete = not self.aside and not self.given_up
-        return enough and complete and not known.all_different
+        return enough and complete and not self.names.all_different
 
     def _unsettled_pairs(self) -> list[tuple[int, int]]:
         """A batch of pairs of names that may be one cluster, the nearest first."""
         known, alive = self.known, [name for name in self.known.alive if not self._is_stray(name)]
         gaps: dict[tuple[int, int], float] = {}
         for a in alive:
-            norms = known.norms(self.placing.representative(a))
+            norms = known.norms(self.names.representative(a))
             for b in alive:
-                if a != b and (a, b) not in known.different and (a, b) not in self.left_open:
+                settled = self.names.are_different(a, b) or (a, b) in self.left_open
+                if a != b and not settled:
                     pair = (min(a, b), max(a, b))
                     gaps[pair] = min(gaps.get(pair, np.inf), float(norms[b]))
         pairs: list[tuple[int, int]] = []
@@ -331,19 +330,18 @@ class CertifyRun:
         return self._is_single(name) and name not in self.unheard
 
     def _is_single(self, name: int) -> bool:
-        named = 0 <= name < len(self.placing.members)
-        return self.guessed and named and len(self.placing.members[name]) == 1
+        return self.guessed and self.names.is_single(name)
 
     def _shown_different(self, a: int, b: int) -> bool:
         """Whether two names can be told apart without a question."""
-        one, other = self.placing.representative(a), self.placing.representative(b)
+        one, other = self.names.representative(a), self.names.representative(b)
         if self.known.try_to_exclude(one, b) or self.known.try_to_exclude(other, a):
             return True
         return self.thinking is not None and self.thinking.tell_apart(a, b)
 
     def _ask_pairs(self, pairs: list[tuple[int, int]]) -> Plan[None]:
         """Compare two groups by asked members of both, another pair of them if unsure."""
-        members = self.placing.members
+        members = self.names.members
         for attempt in range(MAX_COMPARATORS):
             questions = []
             for a, b in pairs:
@@ -354,25 +352,18 @@ class CertifyRun:
             for pair, question, verdict in zip(pairs, questions, verdicts, strict=True):
                 if verdict is Verdict.UNSURE:
                     unsure.append(pair)
-                else:
-                    self._settle_pair(question, verdict)
+                elif self.names.name_of[question.item] != self.names.name_of[question.comparator]:
+                    kept = self.names.name_of[question.comparator]
+                    self.known.take_answer(question, kept, verdict)
             pairs = [pair for pair in unsure if set(pair) <= set(self.known.alive)]
             if not pairs:
                 break
         self.left_open |= {*pairs, *((b, a) for a, b in pairs)}
-        self._conclude([])
+        self._conclude({})
 
-    def _settle_pair(self, question: Question, verdict: Verdict) -> None:
-        kept = self.placing.cluster_of[question.comparator]
-        gone = self.placing.cluster_of[question.item]
-        if kept == gone:
-            return  # an earlier answer of the batch made them one
-        self.known.take_answer(question, kept, verdict)
-        if verdict is Verdict.SAME:
-            self.placing.merge(kept, gone)
-            self.labelling.rename(gone, kept)
-            self.guide.groups[self.guide.groups == gone] = kept
-            self.guide.refit(*self._sample_view())
+    def _merge_groups(self, kept: int, gone: int) -> None:
+        self.guide.groups[self.guide.groups == gone] = kept
+        self.guide.refit(*self._sample_view())
 
     def _open(self) -> IntArray:
         """Points of the level without label, after climbing to a level that has some."""
@@ -397,15 +388,15 @@ class CertifyRun:
             self.given_up = bool(earlier) and labels - earlier[-1] < worth
         return self.given_up
 
-    def _conclude(self, items: Sequence[int]) -> None:
-        """Draw all conclusions from new answers."""
-        asked = np.array([i for i in items if i in self.known.asked], dtype=np.int64)
-        labels = np.array([self.known.asked[int(i)] for i in asked], dtype=np.int64)
-        self.labelling.mark(asked, labels, How.ASKED)
+    def _conclude(self, placed: Mapping[int, int]) -> None:
+        """Draw all conclusions from new answers, which placed items in clusters."""
+        asked = {item: c for item, c in placed.items() if item in self.names.name_of}
+        items, labels = np.fromiter(asked, np.int64), np.fromiter(asked.values(), np.int64)
+        self.labelling.mark(items, labels, How.ASKED)
         self.known.close()
-        for item in items:
-            at, cluster = int(self.place_in_sample[item]), self.placing.cluster_of.get(item)
-            if at >= 0 and cluster is not None:
+        for item, cluster in placed.items():
+            at = int(self.place_in_sample[item])
+            if at >= 0:
                 self.guide.learn(at, cluster, *self._sample_view())
         self._write()
         self.labelling.close_round()
@@ -491,7 +482,7 @@ class CertifyRun:
 
     def _farthest(self, open_: IntArray) -> list[int]:
         """The open points that need most to be reached, in the cluster with most of them."""
-        if not self.placing.members:
+        if not self.names.members:
             return [int(open_[0])]
         cluster = self.known.closure.nearest(open_)
         largest = int(np.bincount(cluster).argmax())
@@ -528,7 +519,7 @@ class ProofPlacement(Placement):
     def __init__(
         self, n_clusters: int | None, known: Knowledge, plausible: Callable[[int], Sequence[int]]
     ) -> None:
-        super().__init__(n_clusters)
+        super().__init__(n_clusters, known.names)
         self.known = known
         self.plausible = plausible
 
@@ -536,17 +527,11 @@ class ProofPlacement(Placement):
     def all_found(self) -> bool:
         return self.known.all_known
 
-    def merge(self, kept: int, gone: int) -> None:
-        """Two names turned out to be one cluster."""
-        self.members[kept] += self.members[gone]
-        self.members[gone] = []
-        self.cluster_of = {i: kept if c == gone else c for i, c in self.cluster_of.items()}
-
     def order(self, item: int) -> Sequence[int]:
         return self.plausible(item)
 
     def comparator(self, item: int, cluster: int, tried: Sequence[int]) -> int:
-        left = [member for member in self.members[cluster] if member not in tried]
+        left = [member for member in self.names.members[cluster] if member not in tried]
         return self.known.nearest(item, cluster, left)
 
     def excluded(self, item: int, cluster: int) -> bool:
@@ -555,11 +540,9 @@ class ProofPlacement(Placement):
     def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
         self.known.take_answer(question, cluster, verdict)
 
-    def founded(self, item: int, cluster: int) -> None:
-        del cluster
-        self.known.found_cluster(item)
+    def found(self, item: int) -> int:
+        return self.known.found_cluster(item)
 
     def eliminated(self, item: int, cluster: int) -> None:
         # Not an asked member: a proven one must never serve as comparator.
-        self.cluster_of[item] = cluster
         self.known.take_last(item, cluster)
