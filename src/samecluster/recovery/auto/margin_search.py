@@ -242,16 +242,16 @@ class MarginSearchRun:
 
     def _unheard(self, asking: CertifyRun) -> list[int]:
         """The middle of each component without an asked point, if it is inferred."""
-        how, components = self.labelling.how[asking.sample], asking.guide.components
+        how, components = self.labelling.how[asking.sample.rows], asking.guide.components
         found = []
         for component in np.unique(components).tolist():
             own = np.flatnonzero(components == component)
             if (how[own] == How.ASKED).any():
                 continue
-            points = asking.points[own]
+            points = asking.sample.points[own]
             middle = own[int(np.sum((points - points.mean(axis=0)) ** 2, axis=1).argmin())]
             if how[middle] == How.INFERRED:
-                found.append(int(asking.sample[middle]))
+                found.append(int(asking.sample.rows[middle]))
         return found
 
     def _misfits(self) -> list[int]:

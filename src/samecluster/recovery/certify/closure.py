@@ -244,10 +244,10 @@ class Closure:
         """Open points that no slab and no kept witness rules out, deepest first."""
         freed = cluster.broken(self.bound)
         freed = freed[np.sort(np.unique(freed, return_index=True)[1])]
-        ruled = self.labels >= 0
-        ruled[cluster.rejected] = True
-        ruled[freed] = True
-        new = around.inside(cluster, ruled)
+        excluded = self.labels >= 0
+        excluded[cluster.rejected] = True
+        excluded[freed] = True
+        new = around.survivors(cluster, excluded)
         return np.concatenate([freed[self.labels[freed] < 0], new])
 
     def _sweep(self, c: int, points: Array, learn: bool) -> None:

@@ -275,12 +275,12 @@ class Knowledge:
                 item = int(items[both.argmax()])
                 raise self.refuted(item, int(self.closure.labels[item]))
 
-    def refuse_if_homeless(self, item: int) -> None:
+    def raise_if_in_no_cluster(self, item: int) -> None:
         """RefutedError if all clusters are known and the item is in none of them."""
         if self.all_known and self.outside[item, self.alive].all():
             raise self.refuted(item, None)
 
-    def refuse_if_too_many(self) -> None:
+    def raise_if_too_many(self) -> None:
         """RefutedError if more clusters are known to differ than were declared."""
         k = self.log.n_clusters
         if k is not None and len(self.alive) > k and self.names.all_different:
