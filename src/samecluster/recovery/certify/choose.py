@@ -187,11 +187,12 @@ class QuestionChooser:
         """The open points that need most to be reached, in the cluster with most of them."""
         if not self.names.alive:
             return [int(open_[0])]
-        cluster = self.known.closure.nearest(open_)
+        closure = self.known.closure
+        cluster = closure.nearest(open_)
         largest = int(np.bincount(cluster).argmax())
         # `open_` is in random order, so its beginning is a fair sample.
         mine = open_[cluster == largest][:_GAUGED]
-        gauges = self.known.closure.gauges(largest, mine)
+        gauges = closure.exclusion.gauges(closure.clusters[largest], mine)
         order = np.argsort(-gauges, kind="stable")
         return [int(i) for i in mine[order[: self.batch]]]
 

@@ -119,7 +119,8 @@ class Knowledge:
 
     def exclude_many(self, cluster: int, items: IntArray, others: IntArray) -> int:
         """Single exclusion of many items by known non-members; how many were shown outside."""
-        shown, by, columns = self.closure.shown_outside(cluster, items, others)
+        own = self.closure.clusters[cluster]
+        shown, by, columns = self.closure.exclusion.shown_outside(own, items, others)
         for item, other, names in zip(shown.tolist(), by.tolist(), columns, strict=True):
             self.log.add_outside(item, cluster, other, names)
         self._put_outside(shown, cluster)
@@ -254,7 +255,7 @@ class Knowledge:
         if not len(others) or key in self._tested:
             return False
         self._tested.add(key)
-        shown = self.closure.reached_with(item, cluster, others)
+        shown = self.closure.exclusion.reached_with(self.closure.clusters[cluster], item, others)
         if shown is None:
             return False
         non_member, columns = shown
@@ -308,13 +309,10 @@ class Knowledge:
 
     def norms(self, item: int) -> FloatArray:
         """How far the item is from each name's points, in the cluster's own coordinates."""
-        alive = set(self.alive)
-        return np.array(
-            [
-                self.closure.norm(item, c) if c in alive else np.inf
-                for c in range(self.outside.shape[1])
-            ]
-        )
+        found = np.full(self.outside.shape[1], np.inf)
+        for name, cluster in self.closure.clusters.items():
+            found[name] = self.closure.exclusion.norm(cluster, item)
+        return found
 
     def nearest(self, item: int, cluster: int, members: Sequence[int]) -> int:
         """The member that lies nearest, in the cluster's own coordinates."""
