@@ -79,8 +79,8 @@ def test_items_are_excluded_only_if_the_checker_agrees_and_nearly_always_if_it_w
             closure.ask(item, 0)
         others, items = np.arange(12, 30), np.arange(30, 72)
         # Only those that the members do not reach anyway are non-members without contradiction.
-        others = np.setdiff1d(others, closure.reached(0, others))
-        shown, by, columns = closure.shown_outside(0, items, others)
+        others = np.setdiff1d(others, closure.exclusion.reached(closure.clusters[0], others))
+        shown, by, columns = closure.exclusion.shown_outside(closure.clusters[0], items, others)
         log.add_cluster(0)
         for item in range(1, 12):
             log.add_answer(0, item, "same")

@@ -64,9 +64,9 @@ _ENGINE = (
     ),
     Fault(
         "columns-named-after-pruning",
-        "self.log.add_inside(c, points[which], cluster.ids[solved.basis[which]])",
+        "self.log.add_inside(c, points[which], cluster.ids[found.solved.basis[which]])",
         "if learn and len(cluster.ids) > 256:\n            cluster.prune()\n"
-        "        self.log.add_inside(c, points[which], cluster.ids[solved.basis[which]])",
+        "        self.log.add_inside(c, points[which], cluster.ids[found.solved.basis[which]])",
         "a proof names the columns that show a label",
         "tests/geometry/test_reach.py tests/recovery/certify/test_certify.py",
     ),

@@ -81,7 +81,7 @@ class LabelledSample:
 
     def numbers(self, closure: Closure) -> npt.NDArray[np.int16]:
         """The label that the sample has for each name; -1 for names that are gone and for -1."""
-        found = np.full(len(closure.clusters) + 1, -1, np.int16)
+        found = np.full(max(closure.alive, default=-1) + 2, -1, np.int16)
         for name in closure.alive:
             found[name] = self.labels[closure.clusters[name].asked[0]]
         return found

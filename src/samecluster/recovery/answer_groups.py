@@ -10,7 +10,7 @@ from samecluster.questions.pair import Answer, Question, Verdict
 
 __all__ = ["AnswerGroups"]
 
-_FEW = 3  # audits; who knows more of a group knows it otherwise
+_FEW = 3  # an isolated component of at most 3 answers comes from an audit, not from a plan
 
 
 class AnswerGroups:
@@ -35,21 +35,21 @@ class AnswerGroups:
         """Each group's items, all in the order of the answers."""
         return list(self._members.values())
 
-    def loose_pairs(self) -> set[Question]:
+    def isolated_pairs(self) -> set[Question]:
         """Pairs that were found the same and never compared with anything else.
 
         None if there is nothing else. They come from audits, and say little about the clusters.
         """
-        loose = {
+        isolated = {
             answer.question
             for answer in self._spoken
             if all(self._n_answers[item] == 1 for item in answer.question.pair)
             and answer.verdict is Verdict.SAME
         }
-        return loose if len(loose) < len(self._spoken) else set()
+        return isolated if len(isolated) < len(self._spoken) else set()
 
     def separate_pairs(self) -> set[Question]:
-        """Like `loose_pairs`, also of a few items that audits happened to share.
+        """Like `isolated_pairs`, also of a few items that audits happened to share.
 
         For plans that compare every group with others: there, what stands alone was not asked by
         the plan. Others may ask about each group by itself first.

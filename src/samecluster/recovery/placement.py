@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
+from samecluster.recovery.cluster_names import ClusterNames
 
 __all__ = ["MAX_COMPARATORS", "Placement", "belongs"]
 
@@ -25,58 +26,51 @@ def belongs(item: int, members: Sequence[int]) -> Plan[Verdict]:
 
 @dataclass
 class _Waiting:
-    """A point on its way to its cluster."""
+    """A point on its way to its cluster, which is -1 until it is placed."""
 
     item: int
+    cluster: int = -1
     different: set[int] = field(default_factory=set)
     unsure: set[int] = field(default_factory=set)
     tried: list[int] = field(default_factory=list)
 
 
 class Placement:
-    """The clusters found so far, each with its asked members, the first as representative.
+    """Placing points into the clusters found so far, whose asked members ``names`` has.
 
     With all ``n_clusters`` found, a point that differs from all but one is in that one: its last
     question is not asked. With ``n_clusters=None`` there is always room for one more cluster.
 
     Subclasses may know better than the list which cluster to try first, which member to show and
-    what is excluded without asking (`order`, `comparator`, `excluded`), and may want to be told
-    what happens (`heard`, `founded`, `eliminated`).
+    what is excluded without asking (`order`, `comparator`, `excluded`), and may do more when
+    something happens (`heard`, `add`, `found`, `eliminated`).
     """
 
-    def __init__(self, n_clusters: int | None) -> None:
+    def __init__(self, n_clusters: int | None, names: ClusterNames | None = None) -> None:
         self.n_clusters = n_clusters
-        self.members: list[list[int]] = []
-        self.cluster_of: dict[int, int] = {}
+        self.names = ClusterNames() if names is None else names
 
     @property
     def all_found(self) -> bool:
-        return len(self.members) == self.n_clusters
-
-    def representative(self, cluster: int) -> int:
-        return self.members[cluster][0]
+        return len(self.names.alive) == self.n_clusters
 
     def add(self, item: int, cluster: int) -> None:
         """Note an asked member, also one that was asked elsewhere."""
-        if item not in self.cluster_of:
-            self.cluster_of[item] = cluster
-            self.members[cluster].append(item)
+        self.names.add(item, cluster)
 
-    def found(self, item: int) -> None:
-        """Let an item found a new cluster."""
-        self.members.append([])
-        self.add(item, len(self.members) - 1)
-        self.founded(item, len(self.members) - 1)
+    def found(self, item: int) -> int:
+        """Let an item found a new cluster; its name."""
+        return self.names.found(item)
 
     def order(self, item: int) -> Sequence[int]:
         """Clusters in the order in which the item is compared with them."""
         del item
-        return range(len(self.members))
+        return self.names.alive
 
     def comparator(self, item: int, cluster: int, tried: Sequence[int]) -> int:
         """A member to compare with that was not tried yet."""
         del item
-        return self.members[cluster][len(tried)]
+        return self.names.members[cluster][len(tried)]
 
     def excluded(self, item: int, cluster: int) -> bool:
         """Whether the item is known to be outside the cluster without a question."""
@@ -85,9 +79,6 @@ class Placement:
 
     def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
         """Called with each verdict, before it is acted upon."""
-
-    def founded(self, item: int, cluster: int) -> None:
-        """Called when an item founds a new cluster."""
 
     def eliminated(self, item: int, cluster: int) -> None:
         """Called when a cluster is the only one left for an item."""
@@ -99,7 +90,8 @@ class Placement:
         All items are asked about at once, each against one cluster; as few batches as there are
         clusters.
         """
-        waiting = [_Waiting(i) for i in dict.fromkeys(items) if i not in self.cluster_of]
+        started = {i: _Waiting(i) for i in items if i not in self.names.name_of}
+        waiting = list(started.values())
         while waiting:
             asking: list[tuple[_Waiting, int, Question]] = []
             for one in waiting:
@@ -115,7 +107,9 @@ class Placement:
                 for (one, cluster, question), verdict in zip(asking, verdicts, strict=True)
                 if not self._settle(one, cluster, question, verdict)
             ]
-        return [self.cluster_of.get(item, -1) for item in items]
+        return [
+            started[item].cluster if item in started else self.names.name_of[item] for item in items
+        ]
 
     def _next_cluster(self, one: _Waiting) -> int | None:
         """The cluster to compare with next; None if nothing is left to ask about the point."""
@@ -126,9 +120,10 @@ class Placement:
         if open_ and not only_one_left:
             return open_[0]
         if open_:
-            self.eliminated(one.item, open_[0])
+            one.cluster = open_[0]
+            self.eliminated(one.item, one.cluster)
         elif not one.unsure and not self.all_found:
-            self.found(one.item)
+            one.cluster = self.found(one.item)
         return None
 
     def _settle(self, one: _Waiting, cluster: int, question: Question, verdict: Verdict) -> bool:
@@ -136,13 +131,14 @@ class Placement:
         self.heard(question, cluster, verdict)
         if verdict is Verdict.SAME:
             self.add(one.item, cluster)
+            one.cluster = cluster
             return True
         if verdict is Verdict.DIFFERENT:
             one.different.add(cluster)
             one.tried = []
         else:
             one.tried.append(question.comparator)
-            if len(one.tried) >= min(MAX_COMPARATORS, len(self.members[cluster])):
+            if len(one.tried) >= min(MAX_COMPARATORS, len(self.names.members[cluster])):
                 one.unsure.add(cluster)
                 one.tried = []
         return False

@@ -338,8 +338,8 @@ def test_pairs_that_nothing_else_was_compared_with_are_told_from_groups() -> Non
         return [Answer(Question(i, j), Verdict(v)) for i, j, v in triples]
 
     groups = AnswerGroups(said((0, 1, "same"), (1, 2, "same"), (5, 6, "same"), (7, 8, "different")))
-    assert groups.loose_pairs() == {Question(5, 6)}
-    assert AnswerGroups(said((5, 6, "same"))).loose_pairs() == set()
+    assert groups.isolated_pairs() == {Question(5, 6)}
+    assert AnswerGroups(said((5, 6, "same"))).isolated_pairs() == set()
     assert groups.size(2) == 3
     # Audits may share an item; a larger group that stands alone is no accident.
     chain = [(5, 6, "same"), (6, 7, "same")]

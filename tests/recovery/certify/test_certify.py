@@ -224,7 +224,7 @@ def test_more_clusters_than_declared_are_refused() -> None:
             known.take_answer(Question(item, other), other, Verdict.DIFFERENT)
         known.found_cluster(item)
     with pytest.raises(RefutedError, match="more clusters than declared"):
-        known.refuse_if_too_many()
+        known.raise_if_too_many()
 
 
 def test_two_names_of_one_cluster_are_merged() -> None:

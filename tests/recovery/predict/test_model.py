@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.predict.calibration import SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
@@ -302,11 +303,13 @@ def test_others_go_with_the_core() -> None:
 
 def test_a_group_that_is_ruled_out_is_not_predicted() -> None:
     X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
-    model = Predictor(X, np.random.default_rng(0))
-    model.learn(0, 0)
-    model.learn(5, 1)
+    names = ClusterNames()
+    model = Predictor(X, names, np.random.default_rng(0))
+    for item in (0, 5):
+        names.found(item)
+        model.learn(item)
     assert model.prediction().groups[1] == 0
     model.rule_out(1, 0)
     assert model.prediction().groups.tolist() == [0, 1, 0, 1, 1, 1]
-    model.merge(0, 1)
+    names.merge(0, 1)
     assert model.prediction().groups.tolist() == [0] * 6

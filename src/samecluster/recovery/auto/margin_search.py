@@ -226,7 +226,7 @@ class MarginSearchRun:
 
     def _parted(self, asking: CertifyRun) -> list[Question]:
         """For each cluster its nearest other one, by asked members, if no answers part them."""
-        members = {name: asking.placing.members[name] for name in asking.known.alive}
+        members = {name: asking.names.members[name] for name in asking.names.alive}
         nearest: list[Question] = []
         for name, own in members.items():
             others = [item for other in members if other != name for item in members[other]]
@@ -246,22 +246,22 @@ class MarginSearchRun:
         ranked = [*self._unheard(asking), *self._misfits()]
         pairs = []
         for item in list(dict.fromkeys(ranked))[:_PROBES]:
-            members = asking.placing.members[int(self.labelling.labels[item])]
+            members = asking.names.members[int(self.labelling.labels[item])]
             pairs.append((item, self.near.first(item, members)[0]))
         return pairs
 
     def _unheard(self, asking: CertifyRun) -> list[int]:
         """The middle of each component without an asked point, if it is inferred."""
-        how, components = self.labelling.how[asking.sample], asking.guide.components
+        how, components = self.labelling.how[asking.sample.rows], asking.guide.components
         found = []
         for component in np.unique(components).tolist():
             own = np.flatnonzero(components == component)
             if (how[own] == How.ASKED).any():
                 continue
-            points = asking.points[own]
+            points = asking.sample.points[own]
             middle = own[int(np.sum((points - points.mean(axis=0)) ** 2, axis=1).argmin())]
             if how[middle] == How.INFERRED:
-                found.append(int(asking.sample[middle]))
+                found.append(int(asking.sample.rows[middle]))
         return found
 
     def _misfits(self) -> list[int]:

@@ -10,22 +10,20 @@ from __future__ import annotations
 import numpy as np
 
 from samecluster._typing import Array, FloatArray
-from samecluster.geometry.reach import checks, linear_programs
 from samecluster.geometry.reach.kernel import CHUNK, Kernel
-from samecluster.geometry.reach.members import MemberColumns, spread_basis
+from samecluster.geometry.reach.members import MemberColumns
 from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
+from samecluster.recovery.certify.exclusion import Exclusion
 from samecluster.recovery.certify.levels import first_rows, level_sizes
-from samecluster.recovery.certify.prefilter import SlabFilter, likely_reached
+from samecluster.recovery.certify.prefilter import SlabFilter
+from samecluster.recovery.certify.reach_test import QUIET, ReachResult, ReachTest
 
 __all__ = ["Closure"]
 
 _ROWS = 512
 _SAMPLE = 256
 _FEW = 256
-# Off the span of a thin cluster single precision overflows. What is not a number is never taken
-# For small: such points are not accepted, or are decided in double precision and rationals.
-_QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 class Closure:
@@ -54,19 +52,22 @@ class Closure:
         self.log = log
         self.box_low = np.ldexp(survey.low, -self.exponent)
         self.box_high = np.ldexp(survey.high, -self.exponent)
-        self.bound = float(np.sqrt(1.0 + margin))
-        self.limit = checks.limit_for(margin)
+        self.reach, self.exclusion = ReachTest(kernel, margin), Exclusion(kernel, margin)
+        self.bound, self.limit = self.reach.bound, self.reach.limit
         if self.sampled:
             self.order = np.arange(len(X), dtype=np.int32)
         else:
             self.order = first_rows(len(X), len(X), seed).astype(np.int32)
         self._sizes = [s for s in level_sizes(survey.n, X.shape[1]) if s < len(X)] + [len(X)]
         self.labels = np.full(len(X), -1, np.int16)
-        self.clusters: list[MemberColumns] = []
-        self.alive: list[int] = []
+        self.clusters: dict[int, MemberColumns] = {}
         self.closed_at: dict[int, tuple[int, int]] = {}
         self.kernel = kernel
-        self.exact_checks = 0
+
+    @property
+    def alive(self) -> list[int]:
+        """The names that stand for a cluster."""
+        return list(self.clusters)
 
     def set_apart(self, points: Array) -> None:
         """Points that are in no cluster whatever the margin says: they are never looked at."""
@@ -80,31 +81,29 @@ class Closure:
         new = np.arange(len(self.X), len(self.X) + len(points), dtype=np.int32)
         self.order = np.concatenate([self.order, new])
         self.X = np.concatenate([self.X, np.ldexp(points, -self.exponent)])
-        for cluster in self.clusters:
+        for cluster in self.clusters.values():
             cluster.rebase(self.X)
         self.labels = np.concatenate([self.labels, np.full(len(points), -1, np.int16)])
         self._sizes.append(len(self.X))
 
-    @_QUIET
+    @QUIET
     def ask(self, point: int, cluster: int) -> None:
         """The answers put a point into a cluster (a new one if the number is new)."""
         self.labels[point] = cluster
-        if cluster == len(self.clusters):
+        if cluster not in self.clusters:
             first = self.X[point]
             box = np.maximum(self.box_high - first, first - self.box_low)
-            self.clusters.append(MemberColumns(self.X, self.tau, point, box))
-            self.alive.append(cluster)
+            self.clusters[cluster] = MemberColumns(self.X, self.tau, point, box)
         else:
             self.clusters[cluster].ask(point)
 
-    @_QUIET
+    @QUIET
     def merge(self, kept: int, gone: int) -> None:
         """Two names turned out to be one cluster: the first one stays."""
-        self.alive.remove(gone)
         self.labels[self.labels == gone] = kept
-        self.clusters[kept].absorb(self.clusters[gone])
+        self.clusters[kept].absorb(self.clusters.pop(gone))
 
-    @_QUIET
+    @QUIET
     def close(self, level: int) -> None:
         """Close a level: sweep each cluster, nearest points first, until nothing is added."""
         for c in self.alive:
@@ -113,7 +112,7 @@ class Closure:
                 self._close_one(c, self._open(level))
                 self.closed_at[c] = (level, self.clusters[c].added)
 
-    @_QUIET
+    @QUIET
     def climb(self, level: int) -> None:
         """First time at a level: every open point is tested against its nearest cluster, then
         what is left against all. A cluster that closed the level below just sweeps; one that
@@ -239,10 +238,10 @@ class Closure:
         """Open points that no slab and no kept witness rules out, deepest first."""
         freed = cluster.broken(self.bound)
         freed = freed[np.sort(np.unique(freed, return_index=True)[1])]
-        ruled = self.labels >= 0
-        ruled[cluster.rejected] = True
-        ruled[freed] = True
-        new = around.inside(cluster, ruled)
+        excluded = self.labels >= 0
+        excluded[cluster.rejected] = True
+        excluded[freed] = True
+        new = around.survivors(cluster, excluded)
         return np.concatenate([freed[self.labels[freed] < 0], new])
 
     def _sweep(self, c: int, points: Array, learn: bool) -> None:
@@ -256,228 +255,51 @@ class Closure:
 
     def _test(self, c: int, points: Array, learn: bool) -> float:
         """One batch of programs: label and log what is proven, keep witnesses of the rest."""
-        cluster = self.clusters[c]
-        lifted = cluster.lift(self.X[points])
-        single = lifted.astype(np.float32)
-        start = self.kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
-        solved = self.kernel.solve(
-            single, start, cluster.starts, cluster.inverses, cluster.columns32, self.bound
-        )
-        which = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
-        good = self.kernel.confirmed(
-            lifted, solved, which, cluster.columns, cluster.noise, self.limit
-        )
-        unsure = np.concatenate(
-            [which[~good], np.flatnonzero(solved.status == linear_programs.UNSURE)]
-        )
-        which = which[good]
-        if len(unsure):
-            which = np.sort(
-                np.concatenate([which, self._decide(c, points, lifted, solved, unsure)])
-            )
+        found = self.reach.run(self.clusters[c], points)
         if learn:  # else a sweep from deep starts
-            cluster.learn_starts(start, solved)
-        self._accept(c, points, single, solved, which, learn)
-        self._reject(c, points, single, solved, which)
-        return len(which) / len(points)
+            self.clusters[c].learn_starts(found.start, found.solved)
+        self._accept(c, points, found, learn)
+        self._reject(c, points, found)
+        return len(found.accepted) / len(points)
 
-    def _decide(
-        self,
-        c: int,
-        points: Array,
-        lifted: Array,
-        solved: linear_programs.ProgramSolutions,
-        unsure: Array,
-    ) -> Array:
-        """Double precision where single could not decide, and rationals where that cannot."""
-        cluster = self.clusters[c]
-        bases = _independent(cluster.columns, solved.basis[unsure])
-        inverses = np.linalg.inv(cluster.columns[bases].transpose(0, 2, 1))
-        again = linear_programs.solve(
-            lifted[unsure],
-            np.arange(len(unsure)),
-            bases,
-            inverses,
-            cluster.columns,
-            self.bound,
-            self.bound * (1 - 1e-12),
-        )
-        good = checks.confirmed(
-            lifted[unsure], again.basis, again.inverse, cluster.columns, cluster.noise, self.limit
-        )
-        close = ~good & (again.total <= self.bound * (1 + 1e-9))
-        for i in np.flatnonzero(close):
-            self.exact_checks += 1
-            good[i] = self._exact(c, points[unsure[i]], again.basis[i])
-        solved.basis[unsure], solved.inverse[unsure] = again.basis, again.inverse
-        solved.pi[unsure], solved.total[unsure] = again.pi, again.total
-        return unsure[good]
-
-    def _exact(self, c: int, point: int, basis: Array) -> bool:
-        ids = self.clusters[c].ids[basis]
-        taus = [(-1 - int(j), float(self.tau[-1 - j])) for j in ids[ids < 0]]
-        return checks.exactly(self.X[point], self.X[ids[ids >= 0]], taus, self.margin)
-
-    def _accept(
-        self,
-        c: int,
-        points: Array,
-        single: Array,
-        solved: linear_programs.ProgramSolutions,
-        which: Array,
-        learn: bool,
-    ) -> None:
-        cluster = self.clusters[c]
+    def _accept(self, c: int, points: Array, found: ReachResult, learn: bool) -> None:
+        cluster, which = self.clusters[c], found.accepted
         if not len(which):
             return
         self.labels[points[which]] = c
-        self.log.add_inside(c, points[which], cluster.ids[solved.basis[which]])
+        self.log.add_inside(c, points[which], cluster.ids[found.solved.basis[which]])
         if learn:
-            new = cluster.extremes(points[which], single[which])
+            new = cluster.extremes(points[which], found.lifted[which])
             if len(new):
                 cluster.append(new)
             if len(cluster.ids) > max(256, 2.5 * cluster.pruned):
                 cluster.prune()
 
-    def _reject(
-        self,
-        c: int,
-        points: Array,
-        single: Array,
-        solved: linear_programs.ProgramSolutions,
-        accepted: Array,
-    ) -> None:
+    def _reject(self, c: int, points: Array, found: ReachResult) -> None:
         """Keep the witnesses. The value is clamped above the bound, or a point at the bound would
         be tested for ever: only a column that really breaks the witness frees it."""
-        cluster = self.clusters[c]
         left = np.ones(len(points), bool)
-        left[accepted] = False
-        value = np.einsum("pr,pr->p", single[left], solved.pi[left])
-        cluster.keep(
-            points[left],
-            solved.pi[left],
-            np.maximum(np.abs(value), np.float32(self.bound * (1 + 1e-5))),
-        )
+        left[found.accepted] = False
+        pi = found.solved.pi[left]
+        value = np.einsum("pr,pr->p", found.lifted[left], pi)
+        least = np.float32(self.bound * (1 + 1e-5))
+        self.clusters[c].keep(points[left], pi, np.maximum(np.abs(value), least))
 
-    @_QUIET
-    def reached_with(self, item: int, c: int, others: Array) -> tuple[int, Array] | None:
-        """One of the others that the cluster would reach if the item were a member.
-
-        Returns it with the columns that show it, or None.
-        """
-        cluster = self.clusters[c]
-        columns = np.vstack([cluster.columns, cluster.lift(self.X[[item]])])
-        targets = cluster.lift(self.X[others])
-        solved = _solve_from(spread_basis(columns), targets, columns, self.bound, self.limit)
-        good = checks.confirmed(
-            targets, solved.basis, solved.inverse, columns, cluster.noise, self.limit
-        )
-        shown = np.flatnonzero((solved.status == linear_programs.ACCEPTED) & good)
-        if not len(shown):
-            return None
-        names = np.append(cluster.ids, item)
-        return int(others[shown[0]]), names[solved.basis[shown[0]]]
-
-    @_QUIET
-    def shown_outside(self, c: int, items: Array, others: Array) -> tuple[Array, Array, Array]:
-        """Which of many items cannot be members, since that would bring a non-member into reach.
-
-        ``others`` are known non-members; for each item the few likeliest are tried. Returns the
-        items, the non-member that shows each, and the columns (the item itself among them).
-        """
-        cluster = self.clusters[c]
-        lifted, outer = cluster.lift(self.X[items]), cluster.lift(self.X[others])
-        likely = likely_reached(lifted[:, :-1], outer[:, :-1], cluster.mean)
-        found: list[tuple[Array, Array, Array]] = []
-        todo = np.arange(len(items))
-        for tried in likely.T:
-            targets, private = outer[tried[todo]], lifted[todo]
-            single = targets.astype(np.float32)
-            start = self.kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
-            solved = self.kernel.solve(
-                single,
-                start,
-                cluster.starts,
-                cluster.inverses,
-                cluster.columns32,
-                self.bound,
-                private=private.astype(np.float32),
-            )
-            which = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
-            which = which[
-                self.kernel.confirmed(
-                    targets, solved, which, cluster.columns, cluster.noise, self.limit, private
-                )
-            ]
-            basis = solved.basis[which]
-            own = basis == len(cluster.ids)
-            names = cluster.ids[np.where(own, 0, basis)]
-            names = np.where(own, items[todo[which]][:, None], names)
-            found.append((items[todo[which]], others[tried[todo[which]]], names))
-            todo = np.delete(todo, which)
-        shown, by, columns = (np.concatenate(part) for part in zip(*found, strict=True))
-        return shown, by, columns
-
-    @_QUIET
+    @QUIET
     def join(self, c: int, points: Array) -> None:
         """Points that are known to be in a cluster otherwise than by its reach."""
         self.labels[points] = c
         self._learn_all(c, points)
 
-    @_QUIET
+    @QUIET
     def refine(self, factor: int) -> None:
         """More columns for each cluster: a small margin needs them."""
         for c in self.alive:
             self.clusters[c].refine(factor)
             self._learn_all(c, np.flatnonzero(self.labels == c))
 
-    @_QUIET
-    def reached(self, c: int, items: Array) -> Array:
-        """Those of the items that the cluster reaches now, whatever their label."""
-        cluster = self.clusters[c]
-        lifted = cluster.lift(self.X[items])
-        near = np.flatnonzero(cluster.score(lifted.astype(np.float32)) <= self.bound * (1 + 1e-5))
-        if not len(near):
-            return items[:0]
-        targets, columns = lifted[near], cluster.columns
-        solved = _solve_from(cluster.starts[0], targets, columns, self.bound, self.limit)
-        good = checks.confirmed(
-            targets, solved.basis, solved.inverse, columns, cluster.noise, self.limit
-        )
-        return np.asarray(items[near[(solved.status == linear_programs.ACCEPTED) & good]])
-
-    def norm(self, item: int, c: int) -> float:
-        """How far an item lies from the middle of a cluster, in units of the cluster's radius."""
-        cluster = self.clusters[c]
-        offset = cluster.lift(self.X[[item]])[0, :-1] - cluster.mean
-        return float(np.linalg.norm(offset)) / max(cluster.radius, 1e-300)
-
-    @_QUIET
+    @QUIET
     def nearest(self, items: Array) -> Array:
         """The cluster in whose own coordinates each item is most central."""
         alive = [self.clusters[c] for c in self.alive]
         return np.array(self.alive)[self.kernel.nearest_cluster(self.X, items, alive)]
-
-    @_QUIET
-    def gauges(self, c: int, items: Array) -> Array:
-        """The gauge of each item against a cluster's columns, in double precision."""
-        cluster = self.clusters[c]
-        lifted = cluster.lift(self.X[items])
-        return _solve_from(cluster.starts[0], lifted, cluster.columns, 1e30, 0.0).total
-
-
-def _solve_from(
-    basis: Array, targets: Array, columns: Array, bound: float, stop: float
-) -> linear_programs.ProgramSolutions:
-    """Programs in double precision that all begin at one basis."""
-    inverse = np.linalg.inv(columns[basis].T)
-    start = np.zeros(len(targets), dtype=np.int64)
-    return linear_programs.solve(targets, start, basis[None], inverse[None], columns, bound, stop)
-
-
-def _independent(columns: Array, bases: Array) -> Array:
-    """The bases, with those that single precision left nearly singular replaced by a spread one."""
-    sizes = np.abs(np.linalg.det(columns[bases]))
-    out = bases.copy()
-    out[~(sizes > 1e-250)] = spread_basis(columns)
-    return out

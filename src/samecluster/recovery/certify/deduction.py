@@ -43,7 +43,7 @@ class Deduction:
     """Conclusions from all that is known.
 
     ``guess`` gives the likely cluster of items. ``compiled`` tests are used where they are wanted
-    and installed. Unless ``tireless``, thinking that has led nowhere is not tried again for a few
+    and installed. Unless ``exhaustive``, thinking that has led nowhere is not tried again for a few
     questions.
     """
 
@@ -52,12 +52,12 @@ class Deduction:
         known: Knowledge,
         guess: Callable[[IntArray], IntArray],
         compiled: bool,
-        tireless: bool,
+        exhaustive: bool,
         seed: int,
     ) -> None:
         self.known, self.guess = known, guess
-        self.tireless, self._may_compile = tireless, compiled
-        self._pause = self._rest = 0
+        self.exhaustive, self._may_compile = exhaustive, compiled
+        self._last_skip = self._rounds_to_skip = 0
         self.rng = np.random.default_rng(seed)
         self.possible: dict[int, EllipsoidPool] = {}
 
@@ -72,18 +72,19 @@ class Deduction:
         return _TESTS // 3 if self.compiled is None else _TESTS
 
     def conclude(self, open_: IntArray) -> bool:
-        """Decide open points without a question; whether it went so well that it should go on."""
-        if self._rest:
-            self._rest -= 1
+        """Deduce labels of open points. True if enough were labelled to deduce again before
+        asking."""
+        if self._rounds_to_skip:
+            self._rounds_to_skip -= 1
             return False
         labels = self.known.closure.labels
         self._sweep(open_)
         self._test(open_[labels[open_] < 0])
         gain = float((labels[open_] >= 0).mean())
-        if self.tireless:
+        if self.exhaustive:
             return gain > 0
-        self._pause = 0 if gain > 0 else min(2 * self._pause + 1, _LONGEST_PAUSE)
-        self._rest = self._pause
+        self._last_skip = 0 if gain > 0 else min(2 * self._last_skip + 1, _LONGEST_PAUSE)
+        self._rounds_to_skip = self._last_skip
         return gain > _WORTH
 
     def best(self, open_: IntArray, count: int) -> list[int]:

@@ -1,7 +1,7 @@
 """What follows from the answers under the margin, and the log that proves it.
 
 A cluster gets a name with its first point, before it is known to differ from others: two names may
-turn out to be one cluster. What is known to differ is kept apart (`different`).
+turn out to be one cluster (`ClusterNames`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from samecluster.recovery.certify.refutation import (
     largest_margin,
     smallest_conflict,
 )
+from samecluster.recovery.cluster_names import ClusterNames
 
 __all__ = ["Knowledge"]
 
@@ -32,8 +33,9 @@ __all__ = ["Knowledge"]
 class Knowledge:
     """Members and non-members of the clusters named so far.
 
-    ``closure.labels`` (n,) has the name of each point's cluster, ``outside`` (n, names) what
-    single points are known to be outside of, ``different`` the pairs of names known to differ.
+    ``names`` has the asked items and the pairs of names known to differ, ``closure.labels`` (n,)
+    the name of each point's cluster, ``outside`` (n, names) what single points are known to be
+    outside of. No proof enters ``names``.
     """
 
     def __init__(
@@ -52,9 +54,9 @@ class Knowledge:
         self.log = ProofLog(mark, margin, n_clusters, tau)
         self.closure = Closure(X, margin, tau, self.log, kernel, seed, survey)
         self.outside: BoolArray = np.zeros((len(X), 0), dtype=np.bool_)
-        self.different: set[tuple[int, int]] = set()
-        # Items that answers have put into, or out of, a cluster; no proof enters these.
-        self.asked: dict[int, int] = {}
+        self.names = ClusterNames()
+        self.names.on_merge(self._merge)
+        # Items that answers have put out of a cluster.
         self._told_outside: dict[int, list[int]] = {}
         self.points, self._seed = X, seed
         self._shown_outside: list[IntArray] = []
@@ -64,17 +66,12 @@ class Knowledge:
     @property
     def alive(self) -> list[int]:
         """The names that stand for a cluster."""
-        return self.closure.alive
+        return self.names.alive
 
     @property
     def all_known(self) -> bool:
         """Whether all clusters are known, and known to differ."""
-        return self.log.n_clusters == len(self.alive) and self.all_different
-
-    @property
-    def all_different(self) -> bool:
-        """Whether no two names may be one cluster."""
-        return len(self.different) == len(self.alive) * (len(self.alive) - 1)
+        return self.log.n_clusters == len(self.alive) and self.names.all_different
 
     def extend(self, points: FloatArray) -> None:
         """Take in more points of the data that X is a sample of."""
@@ -85,14 +82,14 @@ class Knowledge:
 
     # -- answers ---------------------------------------------------------------------------------
 
-    def found_cluster(self, item: int) -> None:
-        """Name the item's cluster."""
+    def found_cluster(self, item: int) -> int:
+        """Name the item's cluster; the new name."""
         self.log.add_cluster(item)
-        name = self.outside.shape[1]
+        name = self.names.found(item)
         self.outside = np.column_stack([self.outside, np.zeros(len(self.outside), np.bool_)])
         self.closure.ask(item, name)
-        self.asked[item] = name
         self._meet(item)
+        return name
 
     def take_answer(self, question: Question, cluster: int, verdict: Verdict) -> None:
         """The verdict on an item compared with an asked member of the cluster."""
@@ -104,10 +101,10 @@ class Knowledge:
             self.outside[item, cluster] = True
             self._told_outside.setdefault(cluster, []).append(item)
         elif (own := int(self.closure.labels[item])) < 0:
-            self.asked[item] = cluster
+            self.names.add(item, cluster)
             self.closure.ask(item, cluster)
         elif own != cluster:
-            self._merge(cluster, own)
+            self.names.merge(cluster, own)
         self._meet(item)
 
     def take_last(self, item: int, cluster: int) -> None:
@@ -118,11 +115,12 @@ class Knowledge:
     def count(self) -> None:
         """All points are in as many names as there are clusters: the names are the clusters."""
         self.log.add_count()
-        self.different = {(a, b) for a in self.alive for b in self.alive if a != b}
+        self.names.mark_all_different()
 
     def exclude_many(self, cluster: int, items: IntArray, others: IntArray) -> int:
         """Single exclusion of many items by known non-members; how many were shown outside."""
-        shown, by, columns = self.closure.shown_outside(cluster, items, others)
+        own = self.closure.clusters[cluster]
+        shown, by, columns = self.closure.exclusion.shown_outside(own, items, others)
         for item, other, names in zip(shown.tolist(), by.tolist(), columns, strict=True):
             self.log.add_outside(item, cluster, other, names)
         self._put_outside(shown, cluster)
@@ -153,7 +151,7 @@ class Knowledge:
     ) -> None:
         """A certificate of the complete test shows that two names are not one cluster."""
         self.log.add_differ(a, b, columns, non_members)
-        self.different |= {(a, b), (b, a)}
+        self.names.mark_different(a, b)
 
     def eliminate(self, items: IntArray) -> None:
         """Items that are outside all clusters but one are in that one; all must be known."""
@@ -185,7 +183,7 @@ class Knowledge:
     def outsiders(self, cluster: int) -> IntArray:
         """All points known to be outside a cluster, asked or shown."""
         mask = self.outside[:, cluster].copy()
-        others = [c for c in self.alive if (c, cluster) in self.different]
+        others = [c for c in self.alive if self.names.are_different(c, cluster)]
         mask |= np.isin(self.closure.labels, others)
         return np.flatnonzero(mask)
 
@@ -194,15 +192,12 @@ class Knowledge:
         own = int(self.closure.labels[item])
         if own >= 0:
             for other in np.flatnonzero(self.outside[item]).tolist():
-                self.different |= {(own, other), (other, own)}
+                self.names.mark_different(own, other)
 
     def _merge(self, kept: int, gone: int) -> None:
         self.closure.merge(kept, gone)
         self.outside[:, kept] |= self.outside[:, gone]
         self.outside[:, gone] = False
-        swap = {gone: kept}
-        self.different = {(swap.get(a, a), swap.get(b, b)) for a, b in self.different}
-        self.asked = {item: swap.get(own, own) for item, own in self.asked.items()}
         told = self._told_outside.pop(gone, [])
         self._told_outside[kept] = self._told_outside.get(kept, []) + told
         self._tested.clear()
@@ -245,8 +240,10 @@ class Knowledge:
 
     def non_members(self, cluster: int) -> IntArray:
         """Items that answers put outside a cluster, by themselves or with their own cluster."""
-        others = {i for i, own in self.asked.items() if (own, cluster) in self.different}
-        others.update(self._told_outside.get(cluster, ()))
+        others = set(self._told_outside.get(cluster, ()))
+        for name in self.alive:
+            if self.names.are_different(name, cluster):
+                others.update(self.names.members[name])
         return np.array(sorted(others), dtype=np.int64)
 
     def try_to_exclude(self, item: int, cluster: int) -> bool:
@@ -258,7 +255,7 @@ class Knowledge:
         if not len(others) or key in self._tested:
             return False
         self._tested.add(key)
-        shown = self.closure.reached_with(item, cluster, others)
+        shown = self.closure.exclusion.reached_with(self.closure.clusters[cluster], item, others)
         if shown is None:
             return False
         non_member, columns = shown
@@ -279,16 +276,16 @@ class Knowledge:
                 item = int(items[both.argmax()])
                 raise self.refuted(item, int(self.closure.labels[item]))
 
-    def refuse_if_homeless(self, item: int) -> None:
+    def raise_if_in_no_cluster(self, item: int) -> None:
         """RefutedError if all clusters are known and the item is in none of them."""
         if self.all_known and self.outside[item, self.alive].all():
             raise self.refuted(item, None)
 
-    def refuse_if_too_many(self) -> None:
+    def raise_if_too_many(self) -> None:
         """RefutedError if more clusters are known to differ than were declared."""
         k = self.log.n_clusters
-        if k is not None and len(self.alive) > k and self.all_different:
-            newest = next(item for item, own in self.asked.items() if own == self.alive[-1])
+        if k is not None and len(self.alive) > k and self.names.all_different:
+            newest = next(i for i, own in self.names.name_of.items() if own == self.alive[-1])
             raise self.refuted(newest, None)
 
     def refuted(self, item: int, cluster: int | None) -> RefutedError:
@@ -296,12 +293,12 @@ class Knowledge:
         margin, answers = self.log.margin, answers_of(self.log)
         about = None
         if cluster is not None:
-            members = [i for i, own in self.asked.items() if own == cluster]
+            members = [i for i, own in self.names.name_of.items() if own == cluster]
             about = smallest_conflict(self.closure, answers, item, cluster, members)
         return RefutedError(
             item,
             cluster,
-            about or answers_about(answers, item, cluster, self.asked),
+            about or answers_about(answers, item, cluster, self.names.name_of),
             margin,
             largest_margin(
                 self.points, self.log.resolution, answers, margin, self.closure.kernel, self._seed
@@ -312,13 +309,10 @@ class Knowledge:
 
     def norms(self, item: int) -> FloatArray:
         """How far the item is from each name's points, in the cluster's own coordinates."""
-        alive = set(self.alive)
-        return np.array(
-            [
-                self.closure.norm(item, c) if c in alive else np.inf
-                for c in range(self.outside.shape[1])
-            ]
-        )
+        found = np.full(self.outside.shape[1], np.inf)
+        for name, cluster in self.closure.clusters.items():
+            found[name] = self.closure.exclusion.norm(cluster, item)
+        return found
 
     def nearest(self, item: int, cluster: int, members: Sequence[int]) -> int:
         """The member that lies nearest, in the cluster's own coordinates."""

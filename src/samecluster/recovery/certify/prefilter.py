@@ -1,7 +1,7 @@
 """What lies around a cluster: which points may be in its reach, and which may come into it.
 
-Guesses and cheap bounds that spare gauge programs; nothing here proves a label. `Closure`, which
-calls it, says what becomes of numbers that overflow: what is not a number is not small.
+Guesses and cheap bounds that spare gauge programs; nothing here proves a label. Numbers may
+overflow: NaN compares as large, so that a point is then not taken for one in reach.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ class SlabFilter:
             part = self.points[begin : begin + CHUNK]
             self.lifted[begin : begin + CHUNK] = cluster.lift(self.X[part])
 
-    def inside(self, cluster: MemberColumns, ruled: Array) -> Array:
-        """Points that are not ``ruled`` (n,) and that no slab rules out, deepest first."""
+    def survivors(self, cluster: MemberColumns, excluded: Array) -> Array:
+        """Points that are not ``excluded`` (n,) and that no slab rules out, deepest first."""
         if self.whitening is not cluster.T:
             self._lift(cluster)
         bound = np.float32(self.bound * (1 + 1e-5))
         slabs = cluster.slabs()
-        todo = np.flatnonzero(~ruled[self.points])
+        todo = np.flatnonzero(~excluded[self.points])
         had = self.own[todo] >= 0
         mine = todo[had]
         along = np.einsum("pr,pr->p", self.lifted[mine], slabs[self.own[mine]])

@@ -26,7 +26,7 @@ def first_conflict(closure: Closure, outside: Mapping[int, IntArray]) -> tuple[i
     for cluster in closure.alive:
         others = outside.get(cluster)
         if others is not None and len(others):
-            reached = closure.reached(cluster, others)
+            reached = closure.exclusion.reached(closure.clusters[cluster], others)
             if len(reached):
                 return int(reached[0]), cluster
     return None
@@ -144,7 +144,7 @@ def smallest_conflict(
         for member in some:
             trial.ask(int(np.searchsorted(items, member)), 0)
         trial.close(len(points))
-        return len(trial.reached(0, np.searchsorted(items, [item]))) > 0
+        return len(trial.exclusion.reached(trial.clusters[0], np.searchsorted(items, [item]))) > 0
 
     if item in members or not reached_by(members):
         return None

@@ -244,7 +244,7 @@ class RecurRun:
 
     def _ask_cells(self, cluster: int, items: IntArray, cells: IntArray) -> Plan[None]:
         """One question a cell; if nobody is sure, one more about another of its points."""
-        representative = self.placing.representative(cluster)
+        representative = self.placing.names.representative(cluster)
         order = np.argsort(cells, kind="stable")
         mates = np.split(items[order], np.flatnonzero(np.diff(cells[order])) + 1)
         waiting = [cell for cell in mates if len(cell)]

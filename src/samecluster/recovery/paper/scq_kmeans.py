@@ -61,7 +61,7 @@ class ScqKMeans:
                 continue
             cluster = int(np.argmax(np.bincount(found[found >= 0])))
             centre = points[drawn[found == cluster]].mean(axis=0)
-            ball = yield from _ball(points, left, centre, placing.representative(cluster))
+            ball = yield from _ball(points, left, centre, placing.names.representative(cluster))
             _mark(labelling, ball, drawn, found, cluster)
             labelling.close_round()
         return labelling.recovery()

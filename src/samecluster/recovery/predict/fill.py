@@ -38,7 +38,7 @@ def predict_unlabelled(problem: Problem, labelling: Labelling) -> None:
 def keep_together(labelling: Labelling) -> None:
     """Give pairs that an answer joins, and nothing else was asked about, one label."""
     certain = labelling.probability
-    for question in AnswerGroups(labelling.answers).loose_pairs():
+    for question in AnswerGroups(labelling.answers).isolated_pairs():
         first, second = question.pair
         if labelling.labels[first] == labelling.labels[second]:
             continue

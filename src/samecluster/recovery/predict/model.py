@@ -1,8 +1,7 @@
 """A model of the clusters from the answers so far: labels with probabilities, and where to ask.
 
-Knows nothing of questions or of who asks: it is told that a point is in a group, that two groups
-are one, or that a point is not in a group. Groups have any numbers. What it says is never trusted
-for more than a prediction.
+Knows nothing of questions or of who asks: it is told that a point got a name in `ClusterNames`, or
+that a point is not in a group. What it says is never trusted for more than a prediction.
 
 Every so often it looks for a better model: regression on the similarities of `similarity`, also on
 data whitened by what was predicted, or clouds; the one with the smallest leave-one-out error.
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
@@ -61,25 +61,31 @@ class Predictor:
     Examples
     --------
     >>> X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2]])
-    >>> model = Predictor(X, np.random.default_rng(0))
-    >>> model.learn(0, 7)
-    >>> model.learn(5, 3)
+    >>> names = ClusterNames()
+    >>> model = Predictor(X, names, np.random.default_rng(0))
+    >>> for item in (5, 0):
+    ...     first = names.found(item)
+    ...     model.learn(item)
     >>> model.prediction().groups.tolist()
-    [7, 7, 7, 3, 3, 3]
+    [1, 1, 1, 0, 0, 0]
     """
 
     def __init__(
-        self, X: FloatArray, rng: np.random.Generator, include: Sequence[int] = ()
+        self,
+        X: FloatArray,
+        names: ClusterNames,
+        rng: np.random.Generator,
+        include: Sequence[int] = (),
     ) -> None:
         self._rng = rng
+        self._names = names
+        names.on_merge(self._merge)
         some = np.sort(rng.permutation(len(X))[:_LARGEST_DENSE])
         self._all = features(X, some)
         wanted = np.asarray(include, dtype=np.int64)
         self.core, self._at = core_of(self._all, _LARGEST_DENSE, rng, wanted)
         self._points = self._all[self.core]
         self._plain = graph_similarity(self._points)
-        self.known: dict[int, int] = {}
-        self._names: list[int] = []
         self._outside: dict[int, set[int]] = {}
         self._model = GaussianProcess(Similarity("graph", self._plain, None), len(self.core))
         self._by_clouds = False
@@ -119,24 +125,24 @@ class Predictor:
 
     # -- what is told ----------------------------------------------------------------------------
 
-    def learn(self, item: int, group: int) -> None:
-        """A point is known to be in a group, perhaps the first one there."""
-        if group not in self._names:
-            self._names.append(group)
+    def learn(self, item: int) -> None:
+        """A point got a name, perhaps a new one."""
+        column = self._column(self._names.name_of[item])
+        if column == self._model.targets.shape[1]:
             self._model.add_group()
-        self.known[item] = group
         if self._at[item] >= 0:
-            self._model.learn(int(self._at[item]), self._names.index(group))
+            self._model.learn(int(self._at[item]), column)
         self._forget()
-        if len(self._model.asked) >= self._next_look and len(self._names) > 1:
+        if len(self._model.asked) >= self._next_look and len(self._names.alive) > 1:
             self._next_look = len(self._model.asked) * _NEXT_LOOK
             self._look_for_a_better_model()
 
-    def merge(self, kept: int, gone: int) -> None:
-        """Two groups turned out to be one."""
-        self._model.merge(self._names.index(kept), self._names.index(gone))
-        self._names.remove(gone)
-        self.known = {i: kept if g == gone else g for i, g in self.known.items()}
+    def _column(self, group: int) -> int:
+        """The regression has a column for each name that is alive, in their order."""
+        return self._names.alive.index(group)
+
+    def _merge(self, kept: int, gone: int) -> None:
+        self._model.merge(self._column(kept), self._column(gone))
         for groups in self._outside.values():
             if gone in groups:
                 groups.remove(gone)
@@ -158,7 +164,8 @@ class Predictor:
         Scores are about 1 for a group that is certain, and about 0 for one that is out of sight.
         """
         scores = self._model.mean[self._at[item]]
-        return [(self._names[g], float(scores[g])) for g in np.argsort(-scores, kind="stable")]
+        alive = self._names.alive
+        return [(alive[g], float(scores[g])) for g in np.argsort(-scores, kind="stable")]
 
     def alike(self, items: Sequence[int], others: Sequence[int]) -> FloatArray:
         """(len(items), len(others)) how similar points of the core are to others of the core."""
@@ -166,7 +173,7 @@ class Predictor:
 
     def sizes(self) -> dict[int, float]:
         """The number of points of the core that are expected in each group."""
-        return dict(zip(self._names, self._chances().sum(axis=0).tolist(), strict=True))
+        return dict(zip(self._names.alive, self._chances().sum(axis=0).tolist(), strict=True))
 
     def prediction(self) -> Prediction:
         """Group and probability for every point of the data; at least one must be known."""
@@ -176,12 +183,12 @@ class Predictor:
         else:
             chances = extended(self._all, self.core, chances.argmax(axis=1), chances)
         for item, groups in self._outside.items():
-            if item not in self.known:
-                _drop(chances[item], [self._names.index(group) for group in groups])
+            if item not in self._names.name_of:
+                _drop(chances[item], [self._column(group) for group in groups])
         best = chances.argmax(axis=1)
-        found = np.array(self._names)[best]
+        found = np.array(self._names.alive)[best]
         probability = chances[np.arange(len(best)), best]
-        for item, group in self.known.items():
+        for item, group in self._names.name_of.items():
             found[item], probability[item] = group, 1.0
         return Prediction(found, probability)
 
@@ -220,7 +227,9 @@ class Predictor:
 
     def _cloud_scores(self) -> FloatArray:
         if self._cloud_table is None:
-            self._cloud_table = Clouds(self._points, self._labels(), len(self._names)).scores()
+            self._cloud_table = Clouds(
+                self._points, self._labels(), len(self._names.alive)
+            ).scores()
         return self._cloud_table
 
     # -- where to ask ----------------------------------------------------------------------------
@@ -238,7 +247,7 @@ class Predictor:
         candidates = np.flatnonzero(open_)
         if not len(candidates):
             return None
-        if len(self._names) < 2 or self.is_starting:
+        if len(self._names.alive) < 2 or self.is_starting:
             return int(self.core[self._most_spread(candidates)])
         self._turn += 1
         at = self._worst_fit(candidates) if self._turn % 2 == 0 else None

@@ -17,6 +17,7 @@ from samecluster._typing import IntArray
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
+from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.hints import one_of_each_hint
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement
@@ -72,8 +73,10 @@ class PredictRun:
         self.target, self.batch = expected_error, batch
         asked = {item for answer in problem.answers for item in answer.question.pair}
         first = [] if problem.hints is None else one_of_each_hint(problem.X, problem.hints)
-        self.model = Predictor(problem.X, problem.rng, include=sorted(asked.union(first)))
-        self.placing = ModelPlacement(problem.n_clusters, self.model)
+        self.names = ClusterNames()
+        include = sorted(asked.union(first))
+        self.model = Predictor(problem.X, self.names, problem.rng, include)
+        self.placing = ModelPlacement(problem.n_clusters, self.names, self.model)
         self.exceptions = problem.exceptions
         self.aside: set[int] = set(problem.exceptions)
         self._begin_with(problem.counted_answers)
@@ -85,20 +88,20 @@ class PredictRun:
         spoken = [answer for answer in answers if answer.question not in loose]
         groups = AnswerGroups(spoken).members()
         for first, *others in (group for group in groups if len(group) > 1):
-            self.placing.found(first)
+            name = self.placing.found(first)
             for item in others:
-                self.placing.add(item, self.placing.cluster_of[first])
+                self.placing.add(item, name)
         for (item,) in (group for group in groups if len(group) == 1):
             self._recall(item, spoken)
         for answer in spoken:
-            known = self.placing.cluster_of.keys() >= set(answer.question.pair)
+            known = self.names.name_of.keys() >= set(answer.question.pair)
             if known and answer.verdict is Verdict.DIFFERENT:
                 self.placing.take(answer.question.pair, answer.verdict)
 
     def _recall(self, item: int, answers: Sequence[Answer]) -> None:
         """An item that only differs: it founded a group, unless it was still being placed."""
         others = [sum(a.question.pair) - item for a in answers if item in a.question.pair]
-        outside = {self.placing.cluster_of[i] for i in others if i in self.placing.cluster_of}
+        outside = {self.names.name_of[i] for i in others if i in self.names.name_of}
         for group in outside:
             self.model.rule_out(item, group)
         if self.placing.founds_another(item, outside):
@@ -108,13 +111,14 @@ class PredictRun:
         """Those of the first items whose hint group has no known member yet."""
         if hints is None:
             return []
-        met = set(hints[list(self.model.known)].tolist()) if self.model.known else set()
+        known = list(self.names.name_of)
+        met = set(hints[known].tolist()) if known else set()
         return [item for item in first if int(hints[item]) not in met]
 
     @property
     def expected_error(self) -> float:
         """The share of labels that the model expects to be wrong."""
-        return self.model.expected_error if self.model.known else 1.0
+        return self.model.expected_error if self.names.name_of else 1.0
 
     def play(self) -> Plan[None]:
         """Points and pairs of groups by turns, until little is expected to be wrong."""
@@ -152,7 +156,7 @@ class PredictRun:
         """
         if self.model.is_whole and not self.model.knows_little:
             self._write_predicted()
-        known = self.model.known
+        known = self.names.name_of
         groups = np.fromiter(known.values(), dtype=np.int64)
         self._mark(np.fromiter(known, dtype=np.int64), groups, How.ASKED)
         self.labelling.close_round()
@@ -160,7 +164,7 @@ class PredictRun:
     def _write_predicted(self) -> None:
         prediction = self.model.prediction()
         open_ = self.labelling.how <= How.PREDICTED
-        open_[[*self.model.known, *self.exceptions]] = False
+        open_[[*self.names.name_of, *self.exceptions]] = False
         items = np.flatnonzero(open_)
         self._mark(items, prediction.groups[items], How.PREDICTED)
         # A model that has seen next to nothing is sure of itself, and wrong.
@@ -179,7 +183,7 @@ class PredictRun:
         return self.labelling.recovery()
 
     def write_all(self) -> None:
-        if self.model.known:
+        if self.names.name_of:
             self._write_predicted()
             self._write()
 
@@ -192,19 +196,16 @@ class ModelPlacement(Placement):
     compared later, those first where most points would have the wrong label.
     """
 
-    def __init__(self, n_clusters: int | None, model: Predictor) -> None:
-        super().__init__(n_clusters)
+    def __init__(self, n_clusters: int | None, names: ClusterNames, model: Predictor) -> None:
+        super().__init__(n_clusters, names)
         self.model = model
-        self.alive: list[int] = []
-        self.different: set[tuple[int, int]] = set()
         self.unsure: set[tuple[int, int]] = set()
         # Of each point that is being placed: the groups that it was found to be outside of.
         self._differs: dict[int, set[int]] = {}
 
     @property
     def all_found(self) -> bool:
-        k = len(self.alive)
-        return k == self.n_clusters and len(self.different) == k * (k - 1) // 2
+        return super().all_found and self.names.all_different
 
     def place(self, items: Sequence[int]) -> Plan[list[int]]:
         self._differs = {item: set() for item in items}
@@ -214,7 +215,7 @@ class ModelPlacement(Placement):
         return [group for group, _ in self.model.order(item)]
 
     def comparator(self, item: int, cluster: int, tried: Sequence[int]) -> int:
-        left = [member for member in self.members[cluster] if member not in tried]
+        left = [member for member in self.names.members[cluster] if member not in tried]
         return left[int(self.model.alike([item], left).argmax())]
 
     def excluded(self, item: int, cluster: int) -> bool:
@@ -224,7 +225,7 @@ class ModelPlacement(Placement):
 
     def founds_another(self, item: int, outside: Collection[int]) -> bool:
         """Whether an item that is outside some groups is plausible in none of the others."""
-        if len(outside) < min(_COMPARED_ANYWAY, len(self.alive)):
+        if len(outside) < min(_COMPARED_ANYWAY, len(self.names.alive)):
             return False
         return all(s < _IMPLAUSIBLE for g, s in self.model.order(item) if g not in outside)
 
@@ -235,10 +236,17 @@ class ModelPlacement(Placement):
 
     def add(self, item: int, cluster: int) -> None:
         super().add(item, cluster)
-        if cluster not in self.alive:
-            self.alive.append(cluster)
-        self.model.learn(item, cluster)
-        self.different |= {_ordered(cluster, other) for other in self._differs.get(item, ())}
+        self._learn(item, cluster)
+
+    def found(self, item: int) -> int:
+        name = super().found(item)
+        self._learn(item, name)
+        return name
+
+    def _learn(self, item: int, cluster: int) -> None:
+        self.model.learn(item)
+        for other in self._differs.get(item, ()):
+            self.names.mark_different(cluster, other)
 
     def open_pairs(self, count: int) -> list[tuple[int, int]]:
         """Members of two groups that may be one; of those with most points and most alike.
@@ -247,8 +255,8 @@ class ModelPlacement(Placement):
         """
         sizes = self.model.sizes()
         found = []
-        for a, b in combinations(self.alive, 2):
-            if _ordered(a, b) in self.different:
+        for a, b in combinations(self.names.alive, 2):
+            if self.names.are_different(a, b):
                 continue
             pair, affinity = self._closest(a, b)
             value = (affinity + _ANY_AFFINITY) * min(sizes[a], sizes[b])
@@ -257,7 +265,7 @@ class ModelPlacement(Placement):
         chosen: list[tuple[int, int]] = []
         used: set[int] = set()
         for _, pair in sorted(found, key=lambda one: -one[0]):
-            groups = {self.cluster_of[item] for item in pair}
+            groups = {self.names.name_of[item] for item in pair}
             if len(chosen) < count and used.isdisjoint(groups):
                 chosen.append(pair)
                 used |= groups
@@ -265,11 +273,9 @@ class ModelPlacement(Placement):
 
     def _closest(self, a: int, b: int) -> tuple[tuple[int, int] | None, float]:
         """The most similar members of two groups that were not tried; None after enough tries."""
-        ours, theirs = self.members[a], self.members[b]
+        ours, theirs, name_of = self.names.members[a], self.names.members[b], self.names.name_of
         alike = self.model.alike(ours, theirs)
-        tried = [
-            (i, j) for i, j in self.unsure if {self.cluster_of[i], self.cluster_of[j]} == {a, b}
-        ]
+        tried = [(i, j) for i, j in self.unsure if {name_of[i], name_of[j]} == {a, b}]
         if len(tried) >= min(MAX_COMPARATORS, alike.size):
             return None, 0.0
         for at in np.argsort(-alike, axis=None, kind="stable"):
@@ -281,24 +287,13 @@ class ModelPlacement(Placement):
 
     def take(self, pair: tuple[int, int], verdict: Verdict) -> None:
         """Whether members of two groups are in the same cluster."""
-        kept, gone = _ordered(self.cluster_of[pair[0]], self.cluster_of[pair[1]])
+        kept, gone = _ordered(*(self.names.name_of[item] for item in pair))
         if verdict is Verdict.UNSURE:
             self.unsure.add(pair)
         elif verdict is Verdict.DIFFERENT:
-            self.different.add((kept, gone))
+            self.names.mark_different(kept, gone)
         else:
-            self._merge(kept, gone)
-
-    def _merge(self, kept: int, gone: int) -> None:
-        self.model.merge(kept, gone)
-        self.alive.remove(gone)
-        self.members[kept] += self.members[gone]
-        self.members[gone] = []
-        for item in self.members[kept]:
-            self.cluster_of[item] = kept
-        self.different = {
-            _ordered(*(kept if name == gone else name for name in pair)) for pair in self.different
-        }
+            self.names.merge(kept, gone)
 
 
 def _ordered(a: int, b: int) -> tuple[int, int]:

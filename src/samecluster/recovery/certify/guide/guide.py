@@ -13,9 +13,9 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.recovery.certify.guide.mixture import components
 from samecluster.recovery.hints import hinted_components
 
-__all__ = ["UNBORN", "Guide"]
+__all__ = ["UNCLAIMED", "Guide"]
 
-UNBORN = 1 << 30
+UNCLAIMED = 1 << 30
 """Groups from this number on are components of the mixture that no cluster has claimed yet."""
 
 _MOMENT_POINTS = 2000
@@ -24,7 +24,7 @@ _NEWS = 0.01  # share of the sample that must become known for another fit
 
 
 class Guide:
-    """Groups of the sample ``points`` (m, d): numbers of clusters, or UNBORN and up.
+    """Groups of the sample ``points`` (m, d): numbers of clusters, or UNCLAIMED and up.
 
     ``labels`` (m,) and ``outside`` (m, k) are views of what is known about the sample; the guide
     reads them and never writes. ``components`` (m,) is the mixture as it was at first, or the
@@ -37,7 +37,7 @@ class Guide:
         self.points = points
         hinted = None if hints is None else hinted_components(points, hints)
         self.components = components(points, n_clusters, seed) if hinted is None else hinted
-        self.groups: IntArray = UNBORN + self.components
+        self.groups: IntArray = UNCLAIMED + self.components
         self._shapes: dict[int, tuple[FloatArray, FloatArray, float]] = {}
         self._known = 0
 
@@ -93,9 +93,9 @@ class Guide:
         if group != cluster:
             mates = np.flatnonzero((self.groups == group) & (labels < 0))
             self.groups[at] = cluster
-            if group >= UNBORN:
-                newborn = np.count_nonzero((self.groups == cluster) & (labels < 0)) == 0
-                if newborn or self._deep(group, at):
+            if group >= UNCLAIMED:
+                is_first_claim = np.count_nonzero((self.groups == cluster) & (labels < 0)) == 0
+                if is_first_claim or self._deep(group, at):
                     self.groups[mates] = cluster
             else:
                 self._split(mates, group, cluster, labels, outside)

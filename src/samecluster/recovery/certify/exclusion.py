@@ -1,0 +1,123 @@
+"""What a cluster reaches whatever its labels say, and what it would reach with one more member.
+
+The second is single exclusion: an item that would bring a known non-member into reach is not a
+member (docs/theory.md, section 4, record `out`). Nothing here changes a cluster or a label.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from samecluster._typing import Array
+from samecluster.geometry.reach import checks, linear_programs
+from samecluster.geometry.reach.kernel import Kernel
+from samecluster.geometry.reach.members import MemberColumns, spread_basis
+from samecluster.recovery.certify.prefilter import likely_reached
+from samecluster.recovery.certify.reach_test import QUIET
+
+__all__ = ["Exclusion"]
+
+
+class Exclusion:
+    """Programs against a cluster's columns, for one margin. Items are rows of ``cluster.X``."""
+
+    def __init__(self, kernel: Kernel, margin: float) -> None:
+        self.kernel = kernel
+        self.bound = float(np.sqrt(1.0 + margin))
+        self.limit = checks.limit_for(margin)
+
+    @QUIET
+    def reached(self, cluster: MemberColumns, items: Array) -> Array:
+        """Those of the items that the cluster reaches now, whatever their label."""
+        lifted = cluster.lift(cluster.X[items])
+        near = np.flatnonzero(cluster.score(lifted.astype(np.float32)) <= self.bound * (1 + 1e-5))
+        if not len(near):
+            return items[:0]
+        shown, _ = self._shown(cluster.starts[0], lifted[near], cluster.columns, cluster.noise)
+        return np.asarray(items[near[shown]])
+
+    @QUIET
+    def reached_with(
+        self, cluster: MemberColumns, item: int, others: Array
+    ) -> tuple[int, Array] | None:
+        """One of the others that the cluster would reach if the item were a member.
+
+        Returns it with the columns that show it, or None.
+        """
+        columns = np.vstack([cluster.columns, cluster.lift(cluster.X[[item]])])
+        targets = cluster.lift(cluster.X[others])
+        shown, bases = self._shown(spread_basis(columns), targets, columns, cluster.noise)
+        if not len(shown):
+            return None
+        names = np.append(cluster.ids, item)
+        return int(others[shown[0]]), names[bases[0]]
+
+    def _shown(
+        self, basis: Array, targets: Array, columns: Array, noise: Array
+    ) -> tuple[Array, Array]:
+        """The places of the targets that are certainly in reach, and the columns that show it."""
+        solved = _solve_from(basis, targets, columns, self.bound, self.limit)
+        good = checks.confirmed(targets, solved.basis, solved.inverse, columns, noise, self.limit)
+        shown = np.flatnonzero((solved.status == linear_programs.ACCEPTED) & good)
+        return shown, solved.basis[shown]
+
+    @QUIET
+    def shown_outside(
+        self, cluster: MemberColumns, items: Array, others: Array
+    ) -> tuple[Array, Array, Array]:
+        """Which of many items cannot be members, since that would bring a non-member into reach.
+
+        ``others`` are known non-members; for each item the few likeliest are tried. Returns the
+        items, the non-member that shows each, and the columns (the item itself among them).
+        """
+        lifted, outer = cluster.lift(cluster.X[items]), cluster.lift(cluster.X[others])
+        likely = likely_reached(lifted[:, :-1], outer[:, :-1], cluster.mean)
+        found: list[tuple[Array, Array, Array]] = []
+        todo = np.arange(len(items))
+        for tried in likely.T:
+            targets, private = outer[tried[todo]], lifted[todo]
+            single = targets.astype(np.float32)
+            start = self.kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
+            solved = self.kernel.solve(
+                single,
+                start,
+                cluster.starts,
+                cluster.inverses,
+                cluster.columns32,
+                self.bound,
+                private=private.astype(np.float32),
+            )
+            which = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
+            which = which[
+                self.kernel.confirmed(
+                    targets, solved, which, cluster.columns, cluster.noise, self.limit, private
+                )
+            ]
+            basis = solved.basis[which]
+            own = basis == len(cluster.ids)
+            names = cluster.ids[np.where(own, 0, basis)]
+            names = np.where(own, items[todo[which]][:, None], names)
+            found.append((items[todo[which]], others[tried[todo[which]]], names))
+            todo = np.delete(todo, which)
+        shown, by, columns = (np.concatenate(part) for part in zip(*found, strict=True))
+        return shown, by, columns
+
+    @QUIET
+    def gauges(self, cluster: MemberColumns, items: Array) -> Array:
+        """The gauge of each item against the cluster's columns, in double precision."""
+        lifted = cluster.lift(cluster.X[items])
+        return _solve_from(cluster.starts[0], lifted, cluster.columns, 1e30, 0.0).total
+
+    def norm(self, cluster: MemberColumns, item: int) -> float:
+        """How far an item lies from the middle of a cluster, in units of the cluster's radius."""
+        offset = cluster.lift(cluster.X[[item]])[0, :-1] - cluster.mean
+        return float(np.linalg.norm(offset)) / max(cluster.radius, 1e-300)
+
+
+def _solve_from(
+    basis: Array, targets: Array, columns: Array, bound: float, stop: float
+) -> linear_programs.ProgramSolutions:
+    """Programs in double precision that all begin at one basis."""
+    inverse = np.linalg.inv(columns[basis].T)
+    start = np.zeros(len(targets), dtype=np.int64)
+    return linear_programs.solve(targets, start, basis[None], inverse[None], columns, bound, stop)

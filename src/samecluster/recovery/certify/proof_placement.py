@@ -1,0 +1,47 @@
+"""Placing points by answers, with proofs before questions and a log of both."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from samecluster.questions.pair import Question, Verdict
+from samecluster.recovery.certify.knowledge import Knowledge
+from samecluster.recovery.placement import Placement
+
+__all__ = ["ProofPlacement"]
+
+
+class ProofPlacement(Placement):
+    """Placement that tries the likeliest cluster first, shows the nearest asked member, excludes
+    what can be excluded without a question, and writes all of it into the log.
+
+    ``plausible`` gives the clusters to compare an item with, the likeliest first.
+    """
+
+    def __init__(self, known: Knowledge, plausible: Callable[[int], Sequence[int]]) -> None:
+        super().__init__(known.log.n_clusters, known.names)
+        self.known, self.plausible = known, plausible
+
+    @property
+    def all_found(self) -> bool:
+        return self.known.all_known
+
+    def order(self, item: int) -> Sequence[int]:
+        return self.plausible(item)
+
+    def comparator(self, item: int, cluster: int, tried: Sequence[int]) -> int:
+        left = [member for member in self.names.members[cluster] if member not in tried]
+        return self.known.nearest(item, cluster, left)
+
+    def excluded(self, item: int, cluster: int) -> bool:
+        return self.known.try_to_exclude(item, cluster)
+
+    def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
+        self.known.take_answer(question, cluster, verdict)
+
+    def found(self, item: int) -> int:
+        return self.known.found_cluster(item)
+
+    def eliminated(self, item: int, cluster: int) -> None:
+        # Not an asked member: a proven one must never serve as comparator.
+        self.known.take_last(item, cluster)
