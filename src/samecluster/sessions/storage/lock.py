@@ -22,7 +22,7 @@ class WriterLock:
 
     def __init__(self, session: Path) -> None:
         self._path = session.with_name(f"{session.name}-lock")
-        # A holder removes the file when it lets go; a process that locked the removed file tries again.
+        # A holder removes the file when it lets go; the removed file, once locked, is no lock.
         for _ in range(_ATTEMPTS):
             self._path.touch()
             before = self._path.stat().st_ino
