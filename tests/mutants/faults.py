@@ -37,15 +37,15 @@ _ENGINE = (
         "        if not self.all_known:\n            return\n",
         "        if len(self.alive) < 2:\n            return\n",
         "a point outside all clusters but one is proven there although more clusters may exist",
-        "tests/recovery/certify/test_certify.py",
+        "tests/recovery/certify/test_knowledge.py tests/recovery/certify/test_certify.py",
     ),
     Fault(
         "unsure-counts-as-different",
         "self.all_found and len(open_) == 1 and not one.unsure",
         "self.all_found and len(open_) == 1",
         "'unsure' concludes nothing",
-        "tests/recovery/paper/test_recur.py tests/recovery/auto/test_margin_search.py "
-        "tests/recovery/certify/test_certify.py "
+        "tests/recovery/test_placement.py tests/recovery/paper/test_recur.py "
+        "tests/recovery/auto/test_margin_search.py tests/recovery/certify/test_certify.py "
         "-k unsure",
     ),
     Fault(
@@ -53,14 +53,15 @@ _ENGINE = (
         "for cluster in closure.alive:",
         "for cluster in closure.alive[:1]:",
         "answers that the margin forbids are refuted, whatever cluster they are about",
-        "tests/recovery/certify/test_certify.py -k 'refuted or margin or odd'",
+        "tests/recovery/certify/test_refutation.py tests/recovery/certify/test_knowledge.py "
+        "tests/recovery/certify/test_certify.py -k 'refuted or margin or odd or conflict'",
     ),
     Fault(
         "conclusion-with-wrong-sign",
         "self.known.take_weights(self.cluster, not inside, items",
         "self.known.take_weights(self.cluster, inside, items",
         "the complete test says outside where it has shown inside",
-        "tests/recovery/certify/test_certify.py -k thinking",
+        "tests/recovery/certify/test_complete_test.py tests/recovery/certify/test_certify.py",
     ),
     Fault(
         "columns-named-after-pruning",
@@ -68,7 +69,8 @@ _ENGINE = (
         "if learn and len(cluster.ids) > 256:\n            cluster.prune()\n"
         "        self.log.add_inside(c, points[which], cluster.ids[found.solved.basis[which]])",
         "a proof names the columns that show a label",
-        "tests/geometry/test_reach.py tests/recovery/certify/test_certify.py",
+        "tests/recovery/certify/test_closure.py tests/geometry/test_reach.py "
+        "tests/recovery/certify/test_certify.py",
     ),
     Fault(
         "guessed-called-proven",

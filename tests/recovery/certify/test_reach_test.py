@@ -1,0 +1,45 @@
+"""The test of reach: what is accepted is in reach, what is rejected has a witness of it."""
+
+import math
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from samecluster.geometry.reach.kernel import Kernel
+from samecluster.recovery.certify.reach_test import ReachTest
+from tests.recovery.certify.brute_force import NEAR, closure_over, gauge, line, rows
+
+
+@settings(max_examples=20)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.sampled_from([0.1, 1.0, 5.0]))
+def test_accepted_means_within_the_bound_and_rejected_comes_with_a_witness(seed, d, margin) -> None:
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(d + 12, d))
+    m = d + 3
+    cluster = closure_over(X, margin, range(m)).clusters[0]
+    points = np.arange(m, len(X))
+    test = ReachTest(Kernel(), margin)
+    found = test.run(cluster, points)
+    assert test.bound == math.sqrt(1 + margin)
+    assert test.limit <= test.bound
+    for at, point in enumerate(points):
+        exact = gauge(X[:m], X[point])
+        if at in found.accepted:
+            assert exact <= test.bound * (1 + NEAR)
+        else:
+            assert exact >= test.bound * (1 - NEAR)
+            witness = found.solved.pi[at].astype(float)
+            assert np.abs(cluster.columns @ witness).max() <= 1 + 1e-3
+            assert abs(cluster.lift(X[[point]])[0] @ witness) >= test.bound * (1 - 1e-3)
+
+
+def test_what_floats_cannot_decide_rationals_do() -> None:
+    """Exactly at the bound: Σ|w| = 2 = √(1+3) for 3/2 over 0 and 1, at any place and size."""
+    for offset, scale in [(0.0, 1.0), (1024.0, 2.0**-20), (-3.0, 2.0**40)]:
+        X = offset * scale + scale * line(0, 1, 1.5, 1.5 + 2.0**-12)
+        cluster = closure_over(X, 3.0, [0, 1]).clusters[0]
+        found = ReachTest(Kernel(), 3.0).run(cluster, rows(2, 3))
+        assert found.accepted.tolist() == [0]
+        ids = set(cluster.ids[found.solved.basis[0]].tolist())
+        assert {0, 1} & ids
