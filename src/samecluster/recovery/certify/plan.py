@@ -92,7 +92,7 @@ class CertifyRun:
         self.margin, self.answers = problem.known_margin(settings.name), problem.counted_answers
         seed = sample_seed(problem.rng)
         self.known = _knowledge(settings, problem, self.margin, seed)
-        labelling.proof = self.known.log
+        labelling.note_proof(self.known.log)
         self.names = self.known.names
         self.names.on_merge(lambda kept, gone: labelling.rename(gone, kept))
         n = len(problem.X) if problem.survey is None else problem.survey.n

@@ -168,7 +168,8 @@ class PredictRun:
         items = np.flatnonzero(open_)
         self._mark(items, prediction.groups[items], How.PREDICTED)
         # A model that has seen next to nothing is sure of itself, and wrong.
-        self.labelling.probability = None if self.model.knows_little else prediction.probability
+        sure = None if self.model.knows_little else prediction.probability
+        self.labelling.note_probability(sure)
 
     def _mark(self, items: IntArray, groups: IntArray, how: How) -> None:
         """Write what changed; other labels keep the round in which they became what they are."""
