@@ -49,7 +49,7 @@ def test_ranges_refuse_what_is_outside_and_nan(check, allowed, refused, rule) ->
 
 def test_words_are_listed() -> None:
     check_one_of("unit", "item", "pair", "item")
-    with pytest.raises(InvalidInputError, match='^unit is "pair" or "item", got None$'):
+    with pytest.raises(InvalidInputError, match=r'^unit is "pair" or "item", got None$'):
         check_one_of("unit", None, "pair", "item")
-    with pytest.raises(InvalidInputError, match='^x is "a", "b" or "c", got 3$'):
+    with pytest.raises(InvalidInputError, match=r'^x is "a", "b" or "c", got 3$'):
         check_one_of("x", 3, "a", "b", "c")

@@ -52,8 +52,8 @@ def _parameter(parameter: Any) -> str:
         called = (parameter.metavar or parameter.name).upper()
     else:
         called = ", ".join([*parameter.opts, *parameter.secondary_opts])
-    told = (parameter.help or "").replace("|", "\\|")
-    return "" if called == "--help" else f"| `{called}` | {told}{_default(parameter)} |"
+    text = (parameter.help or "").replace("|", "\\|")
+    return "" if called == "--help" else f"| `{called}` | {text}{_default(parameter)} |"
 
 
 def _default(parameter: Any) -> str:

@@ -23,10 +23,13 @@ from samecluster.recovery.result.result import Recovery
 __all__ = ["picture"]
 
 _MOST_DRAWN = 4000
+"""Points: more overlap so much that the picture says no more, and the file grows."""
 _MOST_OUTSTANDING = 400
 """More asked points than these get thin edges: thick ones would be all that one sees."""
 _MANY_CLUSTERS = 12
+"""With more clusters, thinner ellipses: each colour is there twice by then."""
 _LONGEST_NAME = 24
+"""Characters: a third of the width of a panel."""
 _DASHES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
 """Colours come again after six clusters, and then with other dashes."""
 
@@ -156,8 +159,8 @@ def _legend(figure: Figure, recovery: Recovery, n_drawn: int, theme: Theme) -> N
         if (count := recovery.count(how))
     ]
     if n_drawn < len(recovery.labels):
-        told = f"{n_drawn:,} of {len(recovery.labels):,} points are drawn"
-        handles.append(Line2D([], [], linestyle="none", label=told))
+        text = f"{n_drawn:,} of {len(recovery.labels):,} points are drawn"
+        handles.append(Line2D([], [], linestyle="none", label=text))
     columns = 3 if len(figure.axes) == 1 or len(handles) > 5 else len(handles)
     figure.legend(handles=handles, loc="outside lower center", ncols=columns)
 

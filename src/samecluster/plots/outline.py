@@ -10,7 +10,8 @@ from samecluster.geometry.mvee import enclosing_ellipsoid
 
 __all__ = ["outline"]
 
-_CORNERS = 128
+_CORNERS = 128  # to the eye, a smooth line
+_FEW = 1_000  # points; of more, only the corners of their hull are looked at
 
 
 def outline(points: FloatArray) -> FloatArray:
@@ -30,7 +31,7 @@ def outline(points: FloatArray) -> FloatArray:
 
 def _corners(points: FloatArray) -> FloatArray:
     """The points that matter, if there are too many to look at each."""
-    if len(points) <= 1000:
+    if len(points) <= _FEW:
         return points
     try:
         chosen = ConvexHull(points).vertices

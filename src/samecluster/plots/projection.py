@@ -16,10 +16,11 @@ from samecluster._typing import FloatArray, IntArray
 __all__ = ["View", "best_views"]
 
 _MOST_POINTS = 100_000
-"""Directions are found from so many points; more would hardly turn them."""
+"""Directions are found from this many points; more would hardly turn them."""
 _RIDGE = 1e-6
 """Variance, as a share of that of all points, that a flat cluster is taken to have across."""
-_TOLD = 2
+_MOST_NAMED = 2
+"""Columns that the label of an axis names: those that weigh most in its direction."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,13 +51,13 @@ def best_views(X: FloatArray, labels: IntArray, columns: Sequence[str] | None = 
     scaled = _scaled(X)
     directions, n_telling = _directions(scaled, labels, min(d, 4))
     at = scaled @ directions
-    told = [
+    descriptions = [
         f"direction {j + 1}" + (_mostly(directions[:, j], names) if columns is not None else "")
         for j in range(directions.shape[1])
     ]
     second = (2, 3) if n_telling >= 4 else (0, 2)
     return [
-        View(title, at[:, i], at[:, j], told[i], told[j], plain=False)
+        View(title, at[:, i], at[:, j], descriptions[i], descriptions[j], plain=False)
         for title, (i, j) in (("best projection", (0, 1)), ("second best projection", second))
     ]
 
@@ -101,5 +102,5 @@ def _discriminants(X: FloatArray, labels: IntArray) -> FloatArray:
 
 def _mostly(direction: FloatArray, names: Sequence[str]) -> str:
     """The columns that weigh most in a direction."""
-    heaviest = np.argsort(-np.abs(direction))[:_TOLD]
+    heaviest = np.argsort(-np.abs(direction))[:_MOST_NAMED]
     return ": mostly " + ", ".join(names[j] for j in heaviest)

@@ -52,10 +52,10 @@ def write_report(
             raise InvalidInputError(
                 f"items must be rows from 0 to {len(recovery.labels) - 1}, got {row}"
             )
-    told = Contents(
+    contents = Contents(
         recovery, title, audit, trouble, exceptions, items, columns, names or {}, margin_declared
     )
-    _write(page(told), Path(path))
+    _write(page(contents), Path(path))
 
 
 def _write(text: str, target: Path) -> None:

@@ -19,11 +19,11 @@ def tag(name: str, /, *content: str, **attributes: str) -> Markup:
     >>> tag("p", "1 < 2, ", tag("b", "surely"), class_="wide")
     '<p class="wide">1 &lt; 2, <b>surely</b></p>'
     """
-    told = "".join(
+    written = "".join(
         f' {key.rstrip("_").replace("_", "-")}="{html.escape(value)}"'
         for key, value in attributes.items()
     )
     inner = "".join(
         part if isinstance(part, Markup) else html.escape(part, quote=False) for part in content
     )
-    return Markup(f"<{name}{told}>" if name in _EMPTY else f"<{name}{told}>{inner}</{name}>")
+    return Markup(f"<{name}{written}>" if name in _EMPTY else f"<{name}{written}>{inner}</{name}>")

@@ -31,20 +31,20 @@ class Contents:
     margin_declared: bool = True
 
 
-def page(told: Contents) -> str:
+def page(contents: Contents) -> str:
     """The whole page. It loads nothing and runs nothing, and says so to the browser."""
-    recovery = told.recovery
+    recovery = contents.recovery
     sections = [
-        tag("header", tag("h1", told.title), tag("p", headline(recovery), class_="headline")),
-        _section("How labels are known", _bar(recovery), _meanings(told)),
-        _section("Wrong labels", *_audit(told)),
-        _section("Answers against the margin", *_list(told.trouble, _NO_TROUBLE)),
-        _section("Exceptions", *_list(told.exceptions, _NO_EXCEPTIONS)),
-        _section("Clusters", cluster_picture(recovery, told.columns, told.names),
-                 cluster_table(recovery, told.names)),
+        tag("header", tag("h1", contents.title), tag("p", headline(recovery), class_="headline")),
+        _section("How labels are known", _bar(recovery), _meanings(contents)),
+        _section("Wrong labels", *_audit(contents)),
+        _section("Answers against the margin", *_list(contents.trouble, _NO_TROUBLE)),
+        _section("Exceptions", *_list(contents.exceptions, _NO_EXCEPTIONS)),
+        _section("Clusters", cluster_picture(recovery, contents.columns, contents.names),
+                 cluster_table(recovery, contents.names)),
         _section("Questions", progress_picture(recovery), answer_table(recovery)),
-        *([_section("Items", item_table(recovery, told.items))] if told.items else []),
-        tag("footer", _footer(told)),
+        *([_section("Items", item_table(recovery, contents.items))] if contents.items else []),
+        tag("footer", _footer(contents)),
     ]  # fmt: skip
     head = tag(
         "head",
@@ -52,7 +52,7 @@ def page(told: Contents) -> str:
         tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
-        tag("title", told.title),
+        tag("title", contents.title),
         tag("style", Markup(_STYLE)),
     )
     return "<!DOCTYPE html>\n" + tag("html", head, tag("body", tag("main", *sections)), lang="en")
@@ -73,8 +73,8 @@ def _bar(recovery: Recovery) -> Markup:
     return tag("div", *parts, class_="bar", aria_hidden="true")
 
 
-def _meanings(told: Contents) -> Markup:
-    recovery = told.recovery
+def _meanings(contents: Contents) -> Markup:
+    recovery = contents.recovery
     return tag(
         "dl",
         *(
@@ -90,16 +90,16 @@ def _meanings(told: Contents) -> Markup:
                         "span", f" {recovery.count(how) / len(recovery.labels):.1%}", class_="quiet"
                     ),
                 ),
-                tag("dd", meaning(recovery, how, margin_declared=told.margin_declared)),
+                tag("dd", meaning(recovery, how, margin_declared=contents.margin_declared)),
             )
         ),
     )
 
 
-def _audit(told: Contents) -> list[Markup]:
-    if told.audit is None:
+def _audit(contents: Contents) -> list[Markup]:
+    if contents.audit is None:
         return [tag("p", _NO_AUDIT)]
-    return [tag("p", tag("strong", _sentence(str(told.audit))))]
+    return [tag("p", tag("strong", _sentence(str(contents.audit))))]
 
 
 def _list(things: Sequence[Any], otherwise: str) -> list[Markup]:
@@ -112,14 +112,14 @@ def _sentence(text: str) -> str:
     return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
-def _footer(told: Contents) -> str:
-    recovery = told.recovery
+def _footer(contents: Contents) -> str:
+    recovery = contents.recovery
     proof = (
         f" The proof has {count(len(recovery.proof), 'record')}; samecluster verify checks it."
         if recovery.proof is not None
         else ""
     )
-    values = "" if told.items else " It holds no values of items."
+    values = "" if contents.items else " It holds no values of items."
     return (
         f"Method {recovery.method}.{proof} This file loads nothing from elsewhere.{values} Its "
         "pictures show where items lie."

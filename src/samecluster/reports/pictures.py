@@ -33,14 +33,14 @@ def progress_picture(recovery: Recovery) -> Markup:
     )
 
 
-def _picture(told: str, draw: Callable[[bool], Figure]) -> Markup:
+def _picture(description: str, draw: Callable[[bool], Figure]) -> Markup:
     if not can_draw():
         return tag("p", f"Not drawn: {MISSING}", class_="quiet")
     light, dark = (_address(picture_svg(draw(dark))) for dark in (False, True))
     return tag(
         "picture",
         tag("source", srcset=dark, media="(prefers-color-scheme: dark)"),
-        tag("img", src=light, alt=told),
+        tag("img", src=light, alt=description),
     )
 
 

@@ -14,8 +14,7 @@ from samecluster.reports.words import count
 
 __all__ = ["answer_table", "cluster_table", "item_table"]
 
-_MOST_CLUSTERS = 200
-_MOST_ANSWERS = 1000
+_MOST_CLUSTERS, _MOST_ANSWERS = 200, 1000  # rows of a table that a browser still scrolls well
 
 
 def cluster_table(recovery: Recovery, names: Mapping[int, str]) -> Markup:
@@ -39,9 +38,9 @@ def cluster_table(recovery: Recovery, names: Mapping[int, str]) -> Markup:
         for place in order[:_MOST_CLUSTERS]
     ]
     if rest := order[_MOST_CLUSTERS:].tolist():
-        told = f"{count(len(rest), 'smaller cluster')} together"
+        name = f"{count(len(rest), 'smaller cluster')} together"
         sums = [sizes[rest].sum(), *(known[how][rest].sum() for how in hows)]
-        rows.append([tag("th", told, scope="row"), *map(_number, sums)])
+        rows.append([tag("th", name, scope="row"), *map(_number, sums)])
     return _table(["cluster", "points", *(how.name.lower() for how in hows)], rows, numbers=True)
 
 
@@ -57,12 +56,12 @@ def answer_table(recovery: Recovery) -> Markup:
         for answer in recovery.answers[:_MOST_ANSWERS]
     ]
     total = len(recovery.answers)
-    told = f"The first {_MOST_ANSWERS:,} of {count(total, 'answer')}" if total > len(rows) else (
+    shown = f"The first {_MOST_ANSWERS:,} of {count(total, 'answer')}" if total > len(rows) else (
         f"All {count(total, 'answer')}"
     )  # fmt: skip
     return tag(
         "details",
-        tag("summary", f"{told}, by row number from 0"),
+        tag("summary", f"{shown}, by row number from 0"),
         _table(["row", "compared with", "verdict", "by"], rows),
     )
 

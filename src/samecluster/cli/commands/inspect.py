@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 __all__ = ["inspect", "print_inspection"]
 
-_MOST_COLUMNS = 40
+_MOST_COLUMNS = 40  # lines of the table; more scroll off a screen
 _NOT_LOOKED_AT = (
     "session",
     "who",

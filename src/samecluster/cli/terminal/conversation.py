@@ -28,7 +28,7 @@ class Conversation:
     columns : what to show of items
     who : the person, or None
     key : reads a key; None at the end of the input
-    look_further : called when nothing is left to ask; the session with more items, or None
+    extend_sample : called when nothing is left to ask; the session with more items, or None
     """
 
     def __init__(
@@ -38,29 +38,29 @@ class Conversation:
         columns: Sequence[str],
         who: str | None,
         key: Callable[[], str | None],
-        look_further: Callable[[OpenSession], OpenSession | None] = lambda _: None,
+        extend_sample: Callable[[OpenSession], OpenSession | None] = lambda _: None,
     ) -> None:
         self._opened, self._session, self._console = opened, opened.session, console
         self._columns, self._who, self._talk = columns, who, Prompt(console, key)
         self._n_trouble = len(self._session.trouble)
-        self._look_further, self._looked_at = look_further, -1
+        self._extend_sample, self._checked_at_event = extend_sample, -1
 
     def hold(self) -> None:
         """Ask until nothing is left to ask, or the person quits."""
         while True:
             questions = self._session.ask(self._who)
             if not questions:
-                if not self._has_more() and not self._choose():
+                if not self._has_new_items() and not self._choose():
                     return
             elif not self._ask(questions[0]):
                 return
 
-    def _has_more(self) -> bool:
-        """Whether there are more items now; looked for once after every change."""
-        if self._looked_at == self._session.state.n_events:
+    def _has_new_items(self) -> bool:
+        """Whether there are more items now; found out once after every event."""
+        if self._checked_at_event == self._session.state.n_events:
             return False
-        more = self._look_further(self._opened)
-        self._looked_at = self._session.state.n_events
+        more = self._extend_sample(self._opened)
+        self._checked_at_event = self._session.state.n_events
         self._opened = more or self._opened
         return more is not None
 

@@ -14,21 +14,21 @@ __all__ = ["event_line", "progress_lines"]
 
 def progress_lines(session: Session) -> list[str]:
     """Labels by how known, questions, the bound so far; what labels rest on; what is left."""
-    told = [f"{session.progress()}."]
+    lines = [f"{session.progress()}."]
     known = session.snapshot()
     if known.count(How.ASKED) < len(known.labels) - known.count(How.UNASSIGNED):
-        told += [f"  {line}" for line in known.assumptions if not line.startswith("Audit")]
+        lines += [f"  {line}" for line in known.assumptions if not line.startswith("Audit")]
     left = left_line(session)
-    return [*told, left] if left else told
+    return [*lines, left] if left else lines
 
 
 def event_line(event: Event) -> str:
     """An event in a line."""
     who = f" {event.who}:" if event.who else ""
-    return f"{event.sequence:>5}  {event.at[:19]}Z {who} {_told(event)}"
+    return f"{event.sequence:>5}  {event.at[:19]}Z {who} {_described(event)}"
 
 
-def _told(event: Event) -> str:
+def _described(event: Event) -> str:
     body = event.body
     pair = " and ".join(body["items"]) if "items" in body else ""
     words: dict[str, Callable[[], str]] = {

@@ -15,13 +15,13 @@ from samecluster.workspace.pair_display import compared
 
 __all__ = ["print_pair"]
 
-_LONGEST = 300
+_LONGEST = 300  # characters of a cell; two long texts still fit on a screen
 
 
 def print_pair(
     console: Console, opened: OpenSession, question: SessionQuestion, columns: Sequence[str]
 ) -> None:
-    """Both items, a column of the table a line; where they differ much, the line is marked."""
+    """Both items, one line per column of the table; where they differ much, the line is marked."""
     grid = Grid(box=None, pad_edge=False, show_header=False)
     grid.add_column(style="dim")
     for _ in range(2):
@@ -31,14 +31,14 @@ def print_pair(
         style = "bold" if cells.differs else ""
         grid.add_row(
             Text(cells.left.column),
-            Text(_told(cells.left), style=style),
-            Text(_told(cells.right), style=style),
+            Text(_described(cells.left), style=style),
+            Text(_described(cells.right), style=style),
             Text("differs" if cells.differs else "", style="dim"),
         )
     console.print(grid)
 
 
-def _told(cell: ShownCell) -> str:
+def _described(cell: ShownCell) -> str:
     text = cell.text if len(cell.text) <= _LONGEST else cell.text[:_LONGEST] + " ..."
     if cell.percentile is None:
         return text or "(blank)"

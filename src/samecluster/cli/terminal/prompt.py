@@ -16,7 +16,7 @@ __all__ = ["VERDICTS", "Prompt"]
 VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
 """The keys that answer a question."""
 
-_MOST_REMEDIES = 9
+_MOST_REMEDIES = 9  # each is chosen by one key, 1 to 9
 
 
 class Prompt:
