@@ -8,7 +8,8 @@ import pytest
 
 from samecluster._typing import IntArray
 from samecluster.sessions.session import Session
-from samecluster.workspace.all_rows import AllRowsSweep, swept, taken_in
+from samecluster.workspace.added_rows import taken_in
+from samecluster.workspace.all_rows import AllRowsSweep, swept
 from samecluster.workspace.open import OpenSession
 
 SAMPLE = 600

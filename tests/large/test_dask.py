@@ -1,5 +1,6 @@
 """Dask: the same questions and labels, X stays where it is, and workers may die."""
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -9,8 +10,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from samecluster import Certify
+from samecluster.cli.main import app
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.large.api import LargeRecovery, recover_large
@@ -225,3 +228,24 @@ def test_impossible_settings_are_refused(options, message, monkeypatch) -> None:
 def test_arrays_in_memory_are_not_sent_to_a_cluster(cluster) -> None:
     with pytest.raises(InvalidInputError, match="works on paths that its workers see"):
         recovered(MADE.X, dask=cluster.scheduler_address)
+
+
+def test_the_command_drives_a_session_on_a_cluster(cluster, tmp_path, monkeypatch) -> None:
+    """Workers do the passes of a sample session; questions and labels are as on one machine."""
+    monkeypatch.setattr("samecluster.workspace.sample.sample_size", lambda n, d: 1_000)
+    monkeypatch.chdir(tmp_path)
+    np.save("points.npy", MADE.X)
+    np.save("labels.npy", MADE.labels)
+    told = {}
+    for name, more in (("here", ["--in-blocks"]), ("there", ["--dask", cluster.scheduler_address])):
+        arguments = [
+            *("cluster", "points.npy", "--truth", "labels.npy", "--margin", "1"),
+            *("--session", f"{name}.samecluster", "-o", name, "--json", *more),
+        ]
+        done = CliRunner().invoke(app, arguments)
+        assert done.exit_code == 0, (done.output, done.exception)
+        told[name] = json.loads(done.stdout)
+    assert told["here"]["questions"] == told["there"]["questions"]
+    assert told["here"]["labels"] == told["there"]["labels"]
+    assert (np.load("here/labels.npy") == np.load("there/labels.npy")).all()
+    assert (np.load("here/how.npy") == np.load("there/how.npy")).all()

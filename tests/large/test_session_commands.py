@@ -90,7 +90,7 @@ def test_rows_join_while_somebody_labels(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("small_sample")
-def test_export_and_cluster_say_what_does_not_go_with_blocks(tmp_path: Path) -> None:
+def test_export_says_what_does_not_go_with_blocks(tmp_path: Path) -> None:
     data = write_parquet(tmp_path, MADE.X)
     with open_session(Request(str(data), in_blocks=True, margin="1")) as opened:
         answer_all(opened, MADE.labels)
@@ -99,14 +99,13 @@ def test_export_and_cluster_say_what_does_not_go_with_blocks(tmp_path: Path) -> 
     for arguments, message in (
         (["-o", tmp_path / "labels.csv"], "-o must name a folder"),
         (["-o", "-"], "-o must name a folder"),
-        (["-o", tmp_path / "found", "--proof", tmp_path / "p"], "--proof does not go with"),
+        (["-o", tmp_path / "found", "--proof", tmp_path / "a" / "p"], f"{tmp_path}/a/p cannot"),
+        (["-o", tmp_path], f"out: {tmp_path} exists already"),
         (["-o", tmp_path / "found", "--prefix", "x"], "--prefix does not go with data in blocks"),
     ):
         refused = invoked("export", session, *arguments)
         assert isinstance(refused.exception, InvalidInputError)
         assert str(refused.exception).startswith(message)
-    refused = invoked("cluster", data, "--oracle-cmd", "true")
-    assert "is a session on data in blocks" in str(refused.exception)
     assert sorted(tmp_path.iterdir()) == before
 
 

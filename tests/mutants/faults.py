@@ -102,10 +102,10 @@ _ENGINE = (
     ),
     Fault(
         "predicted-rows-called-inferred",
-        "how[names >= _PREDICTED] = How.PREDICTED",
-        "",
+        "how[open_] = np.where(names[open_] >= 0, How.PREDICTED",
+        "how[open_] = np.where(names[open_] >= 0, How.INFERRED",
         "what is only predicted says so, also in data that is read in blocks",
-        "tests/large/test_sessions.py",
+        "tests/large/test_follow.py",
     ),
     Fault(
         "unsure-takes-a-cell",

@@ -63,6 +63,10 @@ _FEATURES: dict[str, Any] = {
             "are about a sample, and `export` labels all rows.",
         ),
     ],
+    "dask": Annotated[
+        str | None,
+        typer.Option("--dask", help="The same on the workers of a Dask scheduler at this address."),
+    ],
     "id_column": Annotated[
         str | None, typer.Option("--id", help="The column that names the items.")
     ],

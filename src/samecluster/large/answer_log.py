@@ -1,87 +1,51 @@
-"""Answers about row numbers in a file that only grows, so that a run that stops can go on.
+"""Files ``DATA.answers.jsonl``: how `samecluster cluster --in-blocks` kept answers before sessions.
 
-A line of JSON each; the first says which data the rows are of. For tables that fit into memory
-there are sessions, which know items by their ids and can take answers back.
+A line of JSON per answer about row numbers, after one that says how many rows and columns the data
+has. They are only read, to be imported into a session.
 """
 
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from samecluster.errors import DataMismatchError, StoreError
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["AnswerLog"]
+__all__ = ["read_answer_log"]
 
 
-class AnswerLog:
-    """Answers about the rows of data with so many rows and columns.
+def read_answer_log(path: Path, n: int) -> list[Answer]:
+    """The answers in a file, which must be about data with n rows.
 
-    Examples
-    --------
-    >>> import tempfile
-    >>> path = Path(tempfile.mkdtemp(), "answers.jsonl")
-    >>> AnswerLog(path, 1_000, 3).append(Answer(Question(7, 3), Verdict.SAME))
-    >>> [str(answer) for answer in AnswerLog(path, 1_000, 3).answers]
-    ['7 and 3 same']
+    A last line that was being written when something stopped the run is left out.
     """
-
-    def __init__(self, path: str | Path, n: int, d: int) -> None:
-        self._path, self._about = Path(path), {"rows": n, "columns": d}
-        self.answers: list[Answer] = []
-        if self._path.exists():
-            self._read()
-
-    def append(self, answer: Answer) -> None:
-        """Keep an answer; when this returns it is safe."""
-        question = answer.question
-        line: dict[str, Any] = {"item": question.item, "comparator": question.comparator}
-        try:
-            with self._path.open("a", encoding="utf-8") as file:
-                if not file.tell():
-                    file.write(json.dumps(self._about) + "\n")
-                file.write(json.dumps(line | {"verdict": answer.verdict.value}) + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise StoreError(f"an answer could not be written to {self._path}: {error}") from error
-        self.answers.append(answer)
-
-    def _read(self) -> None:
-        text = self._path.read_bytes()
-        whole = text[: text.rfind(b"\n") + 1]
-        if len(whole) < len(text):  # the last line was being written when something stopped it
-            os.truncate(self._path, len(whole))
-        lines = whole.decode("utf-8", errors="replace").splitlines()
-        if not lines:
-            return
-        about, *answers = (self._parsed(at, line) for at, line in enumerate(lines, 1))
-        if about != self._about:
-            raise DataMismatchError(
-                f"{self._path} has answers about other data ({_told(about)}, not "
-                f"{_told(self._about)}); move it away to begin anew"
-            )
-        self.answers = [self._answer(at, line) for at, line in enumerate(answers, 2)]
-
-    def _parsed(self, number: int, line: str) -> Any:
-        try:
-            return json.loads(line)
-        except json.JSONDecodeError:
-            raise StoreError(f"{self._path}, line {number} is no JSON; mend or delete it") from None
-
-    def _answer(self, number: int, line: Any) -> Answer:
-        try:
-            question = Question(int(line["item"]), int(line["comparator"]))
-            return Answer(question, Verdict(line["verdict"]))
-        except (KeyError, TypeError, ValueError):
-            raise StoreError(
-                f"{self._path}, line {number} is no answer; mend or delete it"
-            ) from None
+    text = path.read_bytes()
+    complete = text[: text.rfind(b"\n") + 1].decode("utf-8", errors="replace")
+    lines = [_parsed(path, at, line) for at, line in enumerate(complete.splitlines(), 1)]
+    if not lines:
+        return []
+    about, *answers = lines
+    rows = about.get("rows") if isinstance(about, dict) else None
+    if rows != n:
+        raise DataMismatchError(
+            f"{path} has answers about other data ({rows} rows, not {n}); move it away to begin "
+            "without them"
+        )
+    return [_answer(path, at, line) for at, line in enumerate(answers, 2)]
 
 
-def _told(about: Any) -> str:
-    rows, columns = (about.get(key, "?") for key in ("rows", "columns"))
-    return f"{rows} rows of {columns} columns"
+def _parsed(path: Path, number: int, line: str) -> Any:
+    try:
+        return json.loads(line)
+    except json.JSONDecodeError:
+        raise StoreError(f"{path}, line {number} is no JSON; mend or delete it") from None
+
+
+def _answer(path: Path, number: int, line: Any) -> Answer:
+    try:
+        question = Question(int(line["item"]), int(line["comparator"]))
+        return Answer(question, Verdict(line["verdict"]))
+    except (KeyError, TypeError, ValueError):
+        raise StoreError(f"{path}, line {number} is no answer; mend or delete it") from None

@@ -3,46 +3,65 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from samecluster.errors import InvalidInputError
 from samecluster.large.follow import LabelledSample, OpenRows, SampleLabels
-from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress
+from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress, Write
 from samecluster.large.result import label_store
+from samecluster.large.sweep import PIECE
+from samecluster.points.survey import Survey, surveyed
+from samecluster.proof.files import writing_proof
 from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.result.how import How
-from samecluster.tables.writing import FORMATS
 from samecluster.workspace.data import BlockData
+from samecluster.workspace.export import points_beside
 from samecluster.workspace.open import OpenSession, export_command
-from samecluster.workspace.sample import joined
 
 __all__ = [
     "AllRowsSweep",
-    "check_folder",
     "is_proving",
+    "labelled_rows",
     "row_counts",
     "sample_line",
     "swept",
-    "taken_in",
     "write_all",
+    "write_points",
 ]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class AllRowsSweep:
     """What sweeps of all rows found.
 
-    ``by_how`` counts all rows by how their label is known. Rows in ``to_ask`` need questions.
+    ``how`` and ``labels`` (n,) are of all rows, the latter if somebody wants them. Rows in
+    ``to_ask`` need questions. Who sets ``is_wanted`` to False leaves no files.
     """
 
-    n: int
-    by_how: dict[How, int]
+    how: npt.NDArray[np.int8]
+    labels: npt.NDArray[np.int32] | None
     to_ask: OpenRows | None
+    n_sweeps: int
+    is_wanted: bool = True
+
+    @property
+    def n(self) -> int:
+        return len(self.how)
+
+    @property
+    def by_how(self) -> dict[How, int]:
+        """All rows by how their label is known."""
+        return {way: int(np.count_nonzero(self.how == way)) for way in How}
+
+    @property
+    def needs_questions(self) -> bool:
+        return self.to_ask is not None and bool(len(self.to_ask.rows))
 
 
 def sample_line(opened: OpenSession, session: str | None = None) -> str | None:
@@ -62,9 +81,8 @@ def sample_line(opened: OpenSession, session: str | None = None) -> str | None:
 
 def row_counts(found: AllRowsSweep) -> str:
     """All rows by how they are known, for people."""
-    ways = ", ".join(
-        f"{found.by_how[how]:,} {how.name.lower()}" for how in reversed(How) if found.by_how[how]
-    )
+    by_how = found.by_how
+    ways = ", ".join(f"{by_how[how]:,} {how.name.lower()}" for how in reversed(How) if by_how[how])
     return f"All {found.n:,} rows: {ways}."
 
 
@@ -76,34 +94,74 @@ def is_proving(opened: OpenSession) -> bool:
 
 
 def swept(opened: OpenSession, on_progress: Callable[[PassProgress], None]) -> AllRowsSweep:
-    """Look at all rows, and keep nothing but counts and the rows that need questions."""
-    n = _blocks(opened).survey.n
-    return _swept(opened, np.full(n, UNDECIDED, np.int16), np.zeros(n, np.int8), None, on_progress)
+    """Look at all rows, and keep nothing but how they are known, and rows that need questions."""
+    n = opened.block_data.survey.n
+    names, how = np.full(n, UNDECIDED, np.int16), np.zeros(n, np.int8)
+    return _swept(opened, names, how, None, on_progress)
 
 
 def write_all(
-    opened: OpenSession, out: Path, on_progress: Callable[[PassProgress], None]
+    opened: OpenSession,
+    out: Path,
+    on_progress: Callable[[PassProgress], None],
+    proof: Path | None = None,
 ) -> AllRowsSweep:
-    """Write labels.npy and how.npy of all rows into a folder that appears when it is complete."""
-    with label_store(_blocks(opened).survey.n, out) as store:
-        return _swept(opened, store.names, store.how, store.labels, on_progress)
+    """Write labels.npy and how.npy of all rows into a folder, and their proof into a file."""
+    with labelled_rows(opened, out, on_progress, proof) as found:
+        return found
 
 
-def check_folder(out: str) -> Path:
-    """The folder to write to; InvalidInputError if a file was named."""
-    if out == "-" or Path(out).suffix.lower() in FORMATS:
-        raise InvalidInputError(
-            f"-o must name a folder, as the data is in blocks: labels.npy and how.npy of all rows "
-            f"go there; got {out}"
+@contextmanager
+def labelled_rows(
+    opened: OpenSession,
+    out: Path | None,
+    on_progress: Callable[[PassProgress], None],
+    proof: Path | None = None,
+) -> Iterator[AllRowsSweep]:
+    """Labels of all rows, which may be changed until the end of the block.
+
+    Then labels.npy and how.npy are in the folder ``out``; without it they are in memory. The proof
+    is written if something can be proven (`is_proving`). Files appear when all is well.
+    """
+    with suppress(_Unwanted), ExitStack() as files:
+        store = files.enter_context(label_store(opened.block_data.survey.n, out))
+
+        def write_proof(header: Mapping[str, Any]) -> Write:
+            assert proof is not None
+            return files.enter_context(writing_proof(dict(header), proof))
+
+        found = _swept(
+            opened,
+            store.names,
+            store.how,
+            store.labels,
+            on_progress,
+            None if proof is None else write_proof,
         )
-    return Path(out)
+        yield found
+        if not found.is_wanted:
+            raise _Unwanted
 
 
-def taken_in(opened: OpenSession, to_ask: OpenRows, who: str | None) -> OpenSession:
-    """The session with more rows as items."""
-    data = joined(opened.data, to_ask.rows, to_ask.points)
-    opened.session.update(data.keys, data.X, preparation=data.preparation.to_json(), who=who)
-    return replace(opened, data=data)
+class _Unwanted(Exception):
+    """Raised to discard partial files; never leaves this module."""
+
+
+def write_points(opened: OpenSession, proof: Path) -> Path:
+    """The file that a proof of all rows is checked with: the data, or a copy of its features."""
+    blocks = opened.block_data
+    (file, _), *others = blocks.files.files
+    if not others and file.suffix.lower() == ".npy":
+        return Path(blocks.path)
+    copy = points_beside(proof)
+    points, begin = blocks.files, 0
+    shape, dtype = (points.n, points.d), points.dtype
+    written = np.lib.format.open_memmap(copy, mode="w+", dtype=dtype, shape=shape)
+    for block in points.blocks(PIECE):
+        written[begin : begin + len(block)] = block
+        begin += len(block)
+    written.flush()
+    return copy
 
 
 def _swept(
@@ -112,41 +170,64 @@ def _swept(
     how: npt.NDArray[np.int8],
     labels: npt.NDArray[np.int32] | None,
     on_progress: Callable[[PassProgress], None],
+    write_proof: Callable[[dict[str, Any]], Write] | None = None,
 ) -> AllRowsSweep:
-    blocks = _blocks(opened)
-    threads = os.cpu_count() or 1
+    blocks, to_ask = opened.block_data, None
     draws = np.random.default_rng(len(blocks.rows))
     rest = OtherRows(
-        blocks.points, blocks.rows, names, how, threads, draws, on_progress=on_progress
+        blocks.points, blocks.rows, names, how, os.cpu_count() or 1, draws, on_progress=on_progress
     )
-    found = SampleLabels(Certify(), _sample(opened), rest)
-    to_ask = _decided(opened, found)
-    rest.finish(found.labels, found.how, labels)
-    counts = {way: int(np.count_nonzero(how == way)) for way in How}
-    return AllRowsSweep(len(names), counts, to_ask)
-
-
-def _decided(opened: OpenSession, found: SampleLabels) -> OpenRows | None:
-    """Label the rows outside the sample; rows that need questions, None if none may be asked."""
-    if not is_proving(opened):
+    proves, survey = is_proving(opened), blocks.survey
+    if proves and write_proof is not None:
+        survey = _fingerprinted(blocks, on_progress)
+    found = SampleLabels(_settings(opened), _sample(opened, survey), rest)
+    if proves:
+        to_ask = found.prove(write_proof)
+        if _is_budget_spent(opened):
+            found.predict(to_ask)
+            to_ask = None
+    else:
         # While questions are left, what the sample has no label for is not guessed for the rest.
         found.infer(predict=bool(opened.session.progress().ended))
-        return None
-    to_ask = found.prove()
-    budget = opened.session.state.parameters.get("max_questions")
-    if budget is not None and opened.session.state.n_questions >= budget:
-        found.predict(to_ask)
-        return None
-    return to_ask
+    rest.finish(found.labels, found.how, labels)
+    return AllRowsSweep(how, labels, to_ask, rest.n_sweeps)
 
 
-def _sample(opened: OpenSession) -> LabelledSample:
-    session, blocks = opened.session, _blocks(opened)
+def _fingerprinted(blocks: BlockData, on_progress: Callable[[PassProgress], None]) -> Survey:
+    """The survey with the fingerprint that a proof needs, which takes one more pass."""
+    n = blocks.survey.n
+    survey, _ = surveyed(
+        blocks.points,
+        np.zeros(0, np.int64),
+        PIECE,
+        True,
+        lambda done: on_progress(PassProgress("fingerprint", done, n)),
+        os.cpu_count() or 1,
+    )
+    return survey
+
+
+def _settings(opened: OpenSession) -> Certify:
+    """The settings of certify that the session has."""
+    method = opened.session.state.parameters.get("method")
+    if not isinstance(method, Mapping) or method.get("name") != "certify":
+        return Certify()
+    return Certify(**{name: value for name, value in method.items() if name != "name"})
+
+
+def _is_budget_spent(opened: OpenSession) -> bool:
+    state = opened.session.state
+    budget = state.parameters.get("max_questions")
+    return budget is not None and state.n_questions >= budget
+
+
+def _sample(opened: OpenSession, survey: Survey) -> LabelledSample:
+    session = opened.session
     known, row_of = session.snapshot(), session.state.items.row_of
     excepted = (row_of.get(key) for key in session.state.exceptions)
     return LabelledSample(
         opened.data.X,
-        blocks.survey,
+        survey,
         known.answers,
         known.labels,
         known.how_codes,
@@ -161,8 +242,3 @@ def _rests_on_margin(opened: OpenSession) -> bool:
     session = opened.session
     refuted = any(one.kind == "refutation" for one in session.trouble)
     return session.snapshot().method == "certify" and not refuted
-
-
-def _blocks(opened: OpenSession) -> BlockData:
-    assert opened.blocks is not None, "the session must be about data in blocks"
-    return opened.blocks

@@ -8,6 +8,7 @@ from typing import Any
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.points.files import FilePoints
+from samecluster.points.protocol import Points
 from samecluster.points.survey import Survey
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.sqlite import SqliteStore
@@ -22,10 +23,14 @@ __all__ = ["BlockData", "SessionData"]
 
 @dataclass(frozen=True, eq=False)
 class BlockData:
-    """Data in blocks: where it is, what it looks like, and which rows are items."""
+    """Data in blocks: where it is, what it looks like, and which rows are items.
+
+    Passes over all rows go over ``points``: the files themselves, or Dask, whose workers read them.
+    """
 
     path: str
-    points: FilePoints
+    files: FilePoints
+    points: Points
     survey: Survey
     rows: IntArray
 

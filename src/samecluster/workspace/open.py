@@ -34,6 +34,7 @@ __all__ = [
     "OpenSession",
     "data_beside",
     "export_command",
+    "is_in_blocks",
     "open_session",
     "reopen",
     "session_path",
@@ -62,6 +63,12 @@ class OpenSession:
     @property
     def blocks(self) -> BlockData | None:
         """The data that the items are a sample of, if they are one."""
+        return self.data.blocks
+
+    @property
+    def block_data(self) -> BlockData:
+        """The same, for those who know that the items are a sample."""
+        assert self.data.blocks is not None, "the session must be about data in blocks"
         return self.data.blocks
 
     def table_row(self, row: int) -> int:
@@ -128,6 +135,17 @@ def open_session(request: Request) -> OpenSession:
             for name in (path.name, f"{path.name}-lock"):
                 path.with_name(name).unlink(missing_ok=True)
         raise
+
+
+def is_in_blocks(request: Request) -> bool:
+    """Whether a session would be about a sample: by the request, or since it is already."""
+    path = session_path(request)
+    if request.in_blocks or not path.exists():
+        return request.in_blocks
+    with _store(path, read_only=True) as store:
+        stored = _stored_in(store)
+        store.close()
+    return stored is not None and "drawn" in stored
 
 
 def reopen(

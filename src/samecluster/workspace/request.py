@@ -60,6 +60,7 @@ class Request:
     missing: list[str] | None = None
     header: bool | None = None
     in_blocks: bool = False
+    dask: str | None = None
 
     def asked(self) -> CsvOptions:
         """How the data is written, as far as the user says so."""

@@ -12,6 +12,7 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import DataMismatchError, InvalidInputError
 from samecluster.large.plan import sample_size
 from samecluster.large.sweep import PIECE
+from samecluster.points.dask_cluster import DaskFilePoints
 from samecluster.points.files import FilePoints, open_points
 from samecluster.points.survey import surveyed
 from samecluster.tables import FeatureOptions, Preparation
@@ -35,7 +36,9 @@ _USABLE = {
     "audit",
     "max_questions",
     "seed",
+    "truth",
     "in_blocks",
+    "dask",
 }
 
 
@@ -45,21 +48,24 @@ def newly_sampled(request: Request) -> SessionData:
     if request.scale:
         raise InvalidInputError("--scale does not go with --in-blocks: numbers are as they are")
     path, id_column = Path(request.data), request.id_column
-    numbers = columns_of_numbers(path, () if id_column is None else (id_column,))
+    # The truth is a column, or a file of its own.
+    truth = None if (request.truth or "").endswith(".npy") else request.truth
+    apart = [name for name in (id_column, truth) if name is not None]
+    numbers = columns_of_numbers(path, apart)
     named = listed(request.features, numbers or ()) if request.features else None
-    points = open_points(path, named or numbers)
+    points = open_points(_seen_by_workers(request), named or numbers)
     if points.n < 2:
         raise InvalidInputError(f"{path} has only 1 row; at least 2 are needed")
     features = points.names if numbers is not None else tuple(f"x{at}" for at in points.names)
     nothing, unit = np.zeros(len(features)), np.ones(len(features))
     preparation = StoredPreparation(
         Preparation((NumberEncoder(features, nothing, nothing, unit),), None, drop_missing=False),
-        FeatureOptions(features=features, id_column=id_column, scale=False),
+        FeatureOptions(features=features, id_column=id_column, truth=truth, scale=False),
         features if id_column is None else (*features, id_column),
         StoredPreparation.reading_of(request),
         draw=SampleDraw(points.n, sample_size(points.n, points.d), request.seed or 0),
     )
-    return _read(preparation, points, request.data)
+    return _read(preparation, points, request)
 
 
 def sampled_again(request: Request, preparation: StoredPreparation) -> SessionData:
@@ -67,7 +73,8 @@ def sampled_again(request: Request, preparation: StoredPreparation) -> SessionDa
     request.refuse_all_but(_USABLE, "a session on data in blocks")
     assert preparation.draw is not None
     is_npy = columns_of_numbers(request.data, ()) is None
-    points = open_points(request.data, None if is_npy else preparation.options.features)
+    features = None if is_npy else preparation.options.features
+    points = open_points(_seen_by_workers(request), features)
     n, d = preparation.draw.n, len(preparation.options.features or ())
     if (points.n, points.d) != (n, d):
         raise DataMismatchError(
@@ -75,7 +82,7 @@ def sampled_again(request: Request, preparation: StoredPreparation) -> SessionDa
             f"has {points.n:,} with {points.d}; begin another with --session FILE, and take "
             "the answers along with `samecluster import`"
         )
-    return _read(preparation, points, request.data)
+    return _read(preparation, points, request)
 
 
 def joined(data: SessionData, rows: IntArray, points: FloatArray) -> SessionData:
@@ -88,17 +95,23 @@ def joined(data: SessionData, rows: IntArray, points: FloatArray) -> SessionData
     return _session_data(replace(preparation, draw=draw), blocks, np.concatenate([data.X, points]))
 
 
-def _read(preparation: StoredPreparation, points: FilePoints, data: str) -> SessionData:
+def _seen_by_workers(request: Request) -> Path:
+    """The path of the data; workers of Dask may have another working directory."""
+    return Path(request.data) if request.dask is None else Path(request.data).absolute()
+
+
+def _read(preparation: StoredPreparation, files: FilePoints, request: Request) -> SessionData:
     """One pass over the data."""
     assert preparation.draw is not None
     rows = preparation.draw.rows()
+    points = files if request.dask is None else DaskFilePoints(files)
     survey, X = surveyed(points, rows, PIECE, False, threads=os.cpu_count() or 1)
-    return _session_data(preparation, BlockData(data, points, survey, rows), X)
+    return _session_data(preparation, BlockData(request.data, files, points, survey, rows), X)
 
 
 def _session_data(preparation: StoredPreparation, blocks: BlockData, X: FloatArray) -> SessionData:
     source = f"{blocks.name}, {len(X):,} of {blocks.survey.n:,} rows"
-    table = SampledTable(source, blocks.points, blocks.rows, X)
+    table = SampledTable(source, blocks.files, blocks.rows, X)
     n_added = 0 if preparation.draw is None else len(preparation.draw.added)
     keys = sampled_keys(table, preparation.options.id_column, len(X) - n_added)
     return SessionData(table, (), preparation, np.arange(len(X)), X, keys, None, blocks=blocks)

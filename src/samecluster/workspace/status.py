@@ -11,13 +11,21 @@ from samecluster.recovery.forecast import Remaining, remaining_questions
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
 from samecluster.sessions.session import Session
-from samecluster.workspace.all_rows import sample_line
+from samecluster.workspace.all_rows import AllRowsSweep, sample_line
 from samecluster.workspace.open import OpenSession
 
-__all__ = ["how_counts", "left_line", "questions_left", "session_facts", "status_lines"]
+__all__ = [
+    "how_counts",
+    "left_line",
+    "questions_left",
+    "row_facts",
+    "session_facts",
+    "status_lines",
+]
 
-_EARLY = 30  # questions, before which an interval so many times as high as low says nothing
-_VAGUE = 20
+# Before 30 questions an interval whose upper end is 20 times the lower one says nothing: the
+# forecast is a regression on questions so far, which a few do not determine.
+_EARLY, _VAGUE = 30, 20
 
 
 def session_facts(opened: OpenSession) -> dict[str, Any]:
@@ -45,6 +53,18 @@ def session_facts(opened: OpenSession) -> dict[str, Any]:
         "set_aside": len(state.set_aside()),
         "people": [who for who in state.people if who is not None],
         "ended": progress.ended,
+    }
+
+
+def row_facts(found: AllRowsSweep, audit: AuditReport | None, out: str | None) -> dict[str, Any]:
+    """What is known of all rows of data in blocks, beside the facts of the session."""
+    counts = how_counts(found.by_how)
+    return {
+        "points": found.n,
+        "labels": {how: count for how, count in counts.items() if count},
+        "sweeps": found.n_sweeps,
+        "out": out,
+        **({} if audit is None else {"audit": _audit(audit)}),
     }
 
 

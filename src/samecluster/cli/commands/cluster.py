@@ -6,7 +6,7 @@ import json as json_text
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,9 +19,7 @@ from samecluster.workspace.request import Request
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from samecluster._typing import IntArray
-    from samecluster.sessions.running.drivers import Answering
-    from samecluster.sessions.session import Session
+    from samecluster.cli.terminal.closing import OutputFiles
     from samecluster.workspace.open import OpenSession
 
 __all__ = ["cluster"]
@@ -53,10 +51,6 @@ InBlocks = Annotated[
         "column of numbers or a .npy file, and labels go to the folder -o.",
     ),
 ]
-DaskAddress = Annotated[
-    str | None,
-    typer.Option("--dask", help="The same on the workers of a Dask scheduler at this address."),
-]
 NoSession = Annotated[
     bool, typer.Option("--no-session", help="Keep no answers: a run that stops begins anew.")
 ]
@@ -70,17 +64,6 @@ Proof = Annotated[Path | None, typer.Option("--proof", help="Where the proof goe
 Report = Annotated[Path | None, typer.Option("--report", help="Where a report goes: .html")]
 
 
-@dataclass(frozen=True)
-class _Files:
-    """What to write at the end."""
-
-    out: str | None
-    prefix: str
-    raw: bool
-    proof: Path | None
-    report: Path | None
-
-
 @takes_request("in_blocks")
 def cluster(
     request: Request,
@@ -90,7 +73,6 @@ def cluster(
     retries: Retries = 2,
     show: Show = None,
     in_blocks: InBlocks = False,
-    dask: DaskAddress = None,
     no_session: NoSession = False,
     out: Out = None,
     prefix: Prefix = "",
@@ -112,6 +94,8 @@ def cluster(
     """
     from rich.console import Console
 
+    from samecluster.cli.terminal.closing import OutputFiles
+
     if oracle_cmd is None and request.truth is None:
         raise InvalidInputError(
             "somebody must answer: --oracle-cmd PROGRAM or --truth COLUMN (a person answers in "
@@ -121,31 +105,20 @@ def cluster(
         raise InvalidInputError("--session and --no-session exclude each other")
     if json and out == "-":
         raise InvalidInputError("--json and -o - both write to standard output; name a file")
+    if request.dask is not None and proof is not None:
+        raise InvalidInputError(
+            "--proof does not go with --dask: a proof needs a fingerprint of all rows in order"
+        )
     program = (
         None
         if oracle_cmd is None
         else OracleCommandOptions(oracle_cmd, parallel, timeout, retries, show)
     )
-    if in_blocks or dask is not None:
-        from samecluster.cli.commands.large import LargeRequest, cluster_large
-
-        if no_session or report is not None:
-            raise InvalidInputError(
-                "--no-session and --report do not go with --in-blocks or --dask"
-            )
-        large = LargeRequest.of(
-            request,
-            program=program,
-            out=None if out is None else Path(out),
-            proof=proof,
-            dask=dask,
-        )
-        cluster_large(large, json=json)
-        return
-    files = _Files(out, prefix, raw, proof, report)
+    request = replace(request, in_blocks=in_blocks or request.dask is not None)
+    files = OutputFiles(out, prefix, raw, proof, report)
     progress = Console(stderr=True, highlight=False)
     try:
-        with _place_for_answers(request, no_session) as placed:
+        with _place_for_answers(request, no_session) as placed, _dask(request.dask):
             _cluster(placed, program, files, json, progress, is_kept=not no_session)
     except KeyboardInterrupt:
         kept = (
@@ -164,43 +137,75 @@ def _place_for_answers(request: Request, no_session: bool) -> Iterator[Request]:
         yield replace(request, session=Path(folder, "answers.samecluster"))
 
 
+@contextmanager
+def _dask(address: str | None) -> Iterator[None]:
+    if address is None:
+        yield
+        return
+    from samecluster.points.dask_cluster import connected
+
+    with connected(address):
+        yield
+
+
 def _cluster(
     request: Request,
     program: OracleCommandOptions | None,
-    files: _Files,
+    files: OutputFiles,
     json: bool,
     progress: Console,
     is_kept: bool,
 ) -> None:
-    from samecluster.cli.terminal.answerers import truth_of_items
+    from samecluster.cli.terminal.answerers import TrueGroups, answerer_for
     from samecluster.cli.terminal.closing import facts
-    from samecluster.workspace.export import check_outputs
-    from samecluster.workspace.open import open_session
+    from samecluster.cli.terminal.drive import drive, label_blocks
+    from samecluster.workspace.open import is_in_blocks, open_session
+    from samecluster.workspace.status import row_facts
 
+    audit = None
+    if is_in_blocks(request):
+        # An audit of the session would be about its items alone.
+        request, audit = replace(request, audit=None), _audit_of_all_rows(request)
     with progress.status("reading the data"):
         opened = open_session(request)
     with _gone_if_refused(opened):
-        if opened.blocks is not None:
-            raise InvalidInputError(
-                f"{opened.path} is a session on data in blocks, for `samecluster label` and "
-                "`serve`; a program answers with --in-blocks, which keeps its answers elsewhere"
-            )
-        check_outputs(opened, files.out, files.prefix, files.proof, files.report)
-        truth = None if request.truth is None else truth_of_items(opened, request.truth)
-        _greet(progress, opened, is_kept)
+        files.check(opened)
+        truth = None if request.truth is None else TrueGroups(opened, request.truth)
+        opened = _greeted(progress, opened, request, is_kept)
         try:
-            _answer_all(opened, request, program, truth, progress)
+            with answerer_for(opened, request, program, truth) as answerer:
+                if opened.blocks is None:
+                    drive(progress, opened.session, answerer)
+                    about_rows = {}
+                else:
+                    answerer.follow(opened)  # rows may have joined for answers that were imported
+                    out = None if files.out is None else Path(files.out)
+                    opened, found, report = label_blocks(
+                        progress, opened, answerer, out, files.proof, audit
+                    )
+                    about_rows = row_facts(found, report, files.out)
         except OracleError as error:
             n, noted = opened.session.state.n_questions, f"kept in {opened.path}"
             kept = f"{n:,} answers are {noted}; the same command goes on" if is_kept else ""
             raise OracleError(f"{error}\n{kept}".strip()) from error
-        told = facts(opened, truth)
+        told = {**facts(opened, None if truth is None else truth.groups), **about_rows}
         told["session"] = str(opened.path) if is_kept else None
-        written = _write(opened, files)
+        written = files.write(opened)
         if json:
             typer.echo(json_text.dumps(told, indent=2, ensure_ascii=False))
         else:
             _print_end(opened, files, written, told, is_kept)
+
+
+def _audit_of_all_rows(request: Request) -> tuple[float, float] | None:
+    """The error and the confidence of an audit of all rows, if one is asked for."""
+    from samecluster.validation import checked_audit
+
+    declared = request.declared()
+    audit = checked_audit(declared.get("audit"))
+    if audit is not None and declared.get("max_questions") is not None:
+        raise InvalidInputError("--max-questions does not go with --audit of data in blocks")
+    return audit
 
 
 @contextmanager
@@ -221,99 +226,31 @@ def _gone_if_refused(opened: OpenSession) -> Iterator[None]:
             opened.path.unlink()
 
 
-def _greet(progress: Console, opened: OpenSession, is_kept: bool) -> None:
+def _greeted(
+    progress: Console, opened: OpenSession, request: Request, is_kept: bool
+) -> OpenSession:
+    """Say what there is; the session with answers that were kept elsewhere."""
     from samecluster.cli.commands.inspect import print_inspection
 
-    if not opened.is_new:
+    if opened.is_new:
+        print_inspection(progress, opened.data.inspection(), opened.data.notes)
+        if is_kept:
+            progress.print(f"Answers go to {opened.path}.", markup=False)
+    else:
         n = opened.session.state.n_questions
         progress.print(f"Going on with {opened.path}: {n:,} answers are there.", markup=False)
-        return
-    print_inspection(progress, opened.data.inspection(), opened.data.notes)
-    if is_kept:
-        progress.print(f"Answers go to {opened.path}.", markup=False)
+    if opened.blocks is not None:
+        from samecluster.workspace.added_rows import import_answer_log
 
-
-def _answer_all(
-    opened: OpenSession,
-    request: Request,
-    program: OracleCommandOptions | None,
-    truth: IntArray | None,
-    progress: Console,
-) -> None:
-    from functools import partial
-
-    from samecluster.cli.terminal.answerers import ShownItems, answer_by_truth
-    from samecluster.workspace.pair_display import checked_columns
-    from samecluster.workspace.request import listed
-
-    if program is None:
-        assert truth is not None
-        who = request.who or f"column {request.truth}"
-        _drive(opened.session, partial(answer_by_truth, truth), who, 1, progress)
-        return
-    columns = checked_columns(opened, listed(program.show, opened.table.names))
-    # A session that was begun without it knows nothing of the truth; the program must not see it.
-    shown = ShownItems(opened, [name for name in columns if name != request.truth])
-    with program.oracle(shown) as oracle:
-        opened.session.widen(program.parallel)
-        who = request.who or "program"
-        _drive(opened.session, oracle.answer_many, who, program.parallel, progress)
-
-
-def _drive(
-    session: Session, answering: Answering, who: str, parallel: int, progress: Console
-) -> None:
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    from samecluster.sessions.running.drivers import drive_session
-
-    # A number of clusters, or a file, is not markup.
-    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
-    is_watched = progress.is_terminal
-    with Progress(*columns, console=progress, transient=True, disable=not is_watched) as shown:
-        task = shown.add_task(_course(session), total=None)
-        drive_session(
-            session,
-            answering,
-            who=who,
-            parallel=parallel,
-            on_answer=lambda: shown.update(task, description=_course(session)),
-        )
-
-
-def _course(session: Session) -> str:
-    """Questions so far, and labels by how they are known."""
-    from samecluster.recovery.result.how import How
-
-    known = session.snapshot()
-    ways = [f"{known.count(how):,} {how.name.lower()}" for how in reversed(How) if known.count(how)]
-    return f"{known.n_questions:,} questions; {', '.join(ways)}"
-
-
-def _write(opened: OpenSession, files: _Files) -> list[str]:
-    """Write what was asked for, and say so."""
-    from samecluster.workspace.export import (
-        Snapshot,
-        write_labels,
-        write_proof,
-        write_session_report,
-    )
-
-    told, known = [], Snapshot.of(opened.session)
-    if files.out is not None:
-        write_labels(opened, known, files.out, prefix=files.prefix, raw=files.raw)
-        told += [] if files.out == "-" else [f"Labels are in {files.out}."]
-    if files.proof is not None:
-        told.append(write_proof(opened, known, files.proof))
-    if files.report is not None:
-        write_session_report(opened, known, files.report)
-        told.append(f"The report is in {files.report}; its picture shows where points lie.")
-    return told
+        opened, line = import_answer_log(opened, request.who)
+        if line is not None:
+            progress.print(line, markup=False, soft_wrap=True)
+    return opened
 
 
 def _print_end(
     opened: OpenSession,
-    files: _Files,
+    files: OutputFiles,
     written: list[str],
     told: dict[str, object],
     is_kept: bool,

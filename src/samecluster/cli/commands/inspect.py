@@ -30,6 +30,7 @@ _NOT_LOOKED_AT = (
     "max_questions",
     "seed",
     "in_blocks",
+    "dask",
 )
 
 

@@ -26,7 +26,7 @@ INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
 
-@takes_request("truth")
+@takes_request("truth", "dask")
 def label(request: Request, show: Show = None) -> None:
     """Answer same-or-different questions about your data in the terminal.
 

@@ -34,7 +34,7 @@ class Role(enum.StrEnum):
     ANNOTATOR = "annotator"
 
 
-@takes_request("truth")
+@takes_request("truth", "dask")
 def serve(
     request: Request,
     host: Annotated[

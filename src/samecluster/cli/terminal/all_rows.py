@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from samecluster.cli.commands.large import passes_shown
 from samecluster.errors import InvalidInputError
+from samecluster.tables.writing import FORMATS
+from samecluster.workspace.added_rows import taken_in
 from samecluster.workspace.all_rows import (
-    check_folder,
+    AllRowsSweep,
     is_proving,
     row_counts,
     swept,
-    taken_in,
     write_all,
+    write_points,
 )
+from samecluster.workspace.export import NO_PROOF, proof_line
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from samecluster.large.other_rows import PassProgress
     from samecluster.workspace.open import OpenSession
 
-__all__ = ["export_all", "look_further", "take_in_what_needs_questions"]
+__all__ = [
+    "check_folder",
+    "export_all",
+    "look_further",
+    "passes_shown",
+    "take_in_open_rows",
+    "take_in_what_needs_questions",
+    "written_lines",
+]
+
+
+@contextmanager
+def passes_shown(console: Console) -> Iterator[Callable[[PassProgress], None]]:
+    """A bar for each pass: blocks done, points decided, and the time that is left."""
+    from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Progress as Bars
+
+    text = TextColumn("{task.description}", markup=False)
+    columns = text, BarColumn(), TimeRemainingColumn()
+    watched = console.is_terminal
+    with Bars(*columns, console=console, transient=True, disable=not watched) as bars:
+        tasks: dict[str, Any] = {}
+
+        def on_progress(progress: PassProgress) -> None:
+            stage = progress.stage
+            if stage not in tasks or bars.tasks[tasks[stage]].completed > progress.done:
+                tasks[stage] = bars.add_task(stage, total=progress.n)
+            bars.update(tasks[stage], completed=progress.done, description=str(progress))
+
+        yield on_progress
 
 
 def look_further(console: Console, who: str | None, opened: OpenSession) -> OpenSession | None:
@@ -34,8 +68,14 @@ def look_further(console: Console, who: str | None, opened: OpenSession) -> Open
     with passes_shown(console) as on_progress:
         found = swept(opened, on_progress)
     console.print(row_counts(found), markup=False)
-    if found.to_ask is None or not len(found.to_ask.rows):
-        return None
+    return take_in_open_rows(console, who, opened, found) if found.needs_questions else None
+
+
+def take_in_open_rows(
+    console: Console, who: str | None, opened: OpenSession, found: AllRowsSweep
+) -> OpenSession:
+    """The session with the rows that need questions among its items."""
+    assert found.to_ask is not None
     more = f"{len(found.to_ask.rows):,} rows are out of reach of the answers and join the sample."
     console.print(more, markup=False)
     with console.status("working out what follows for them"):
@@ -56,22 +96,44 @@ def export_all(
     console: Console, opened: OpenSession, out: str, proof: Path | None, prefix: str, raw: bool
 ) -> list[str]:
     """Write labels of all rows; what to tell of it."""
-    if proof is not None:
-        raise InvalidInputError(
-            "--proof does not go with a session on data in blocks, which keeps no proof of rows "
-            "outside its sample; `samecluster cluster --in-blocks --proof` writes one of all rows"
-        )
-    for option, given in (("--prefix", prefix), ("--raw", raw)):
-        if given:
-            raise InvalidInputError(f"{option} does not go with data in blocks; leave it out")
-    folder = check_folder(out)
+    check_folder(out, prefix, raw, proof)
     with passes_shown(console) as on_progress:
-        found = write_all(opened, folder, on_progress)
+        found = write_all(opened, Path(out), on_progress, proof)
     told = [row_counts(found), f"The sample: {opened.session.progress()}."]
-    if found.to_ask is not None and len(found.to_ask.rows):
+    if found.needs_questions:
+        assert found.to_ask is not None
         n = len(found.to_ask.rows) + found.to_ask.n_more
         told.append(
             f"{n:,} rows need more questions: `samecluster label` asks them, and rows join the "
             "sample where they have to."
         )
-    return [*told, f"Labels of all rows are in {folder}: labels.npy and how.npy."]
+    return [*told, *written_lines(opened, out, proof)]
+
+
+def check_folder(out: str | None, prefix: str, raw: bool, *others: Path | None) -> None:
+    """InvalidInputError now for files that do not go with data in blocks, or would fail later."""
+    for option, given in (("--prefix", prefix), ("--raw", raw)):
+        if given:
+            raise InvalidInputError(f"{option} does not go with data in blocks; leave it out")
+    if out is not None and (out == "-" or Path(out).suffix.lower() in FORMATS):
+        raise InvalidInputError(
+            f"-o must name a folder, as the data is in blocks: labels.npy and how.npy of all rows "
+            f"go there; got {out}"
+        )
+    folder = None if out is None else Path(out)
+    for path in (folder, *others):
+        if path is not None and not path.absolute().parent.is_dir():
+            raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}")
+    if folder is not None and folder.exists():
+        raise InvalidInputError(f"out: {folder} exists already; name a folder that does not")
+
+
+def written_lines(opened: OpenSession, out: str | None, proof: Path | None) -> list[str]:
+    """Where the labels of all rows are, and their proof; writes the points that it is about."""
+    told = []
+    if out is not None:
+        told.append(f"Labels of all rows are in {out}: labels.npy and how.npy.")
+    if proof is not None:
+        is_written = is_proving(opened)
+        told.append(proof_line(proof, write_points(opened, proof)) if is_written else NO_PROOF)
+    return told

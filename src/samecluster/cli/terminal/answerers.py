@@ -1,25 +1,106 @@
-"""Who answers if not a person: the column with the truth, or a program."""
+"""Who answers if not a person: the known truth, or a program."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from samecluster._typing import IntArray
+from samecluster.cli.options import OracleCommandOptions
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.command_protocol import ShownItem
 from samecluster.questions.pair import Question, Verdict
+from samecluster.sessions.running.drivers import Answering
 from samecluster.tables.column import Column, typed_value
 from samecluster.tables.known_answers import read_labels
 from samecluster.workspace.open import OpenSession
+from samecluster.workspace.pair_display import checked_columns
+from samecluster.workspace.request import Request, listed
 
-__all__ = ["ShownItems", "answer_by_truth", "truth_of_items"]
+__all__ = ["Answerer", "TrueGroups", "answerer_for"]
 
 
-def truth_of_items(opened: OpenSession, column: str) -> IntArray:
-    """The true group of each item as a number."""
+@dataclass(frozen=True)
+class Answerer:
+    """Answers questions about the items of the session that ``follow`` was last given."""
+
+    who: str
+    parallel: int
+    answering: Answering
+    follow: Callable[[OpenSession], None]
+
+
+@contextmanager
+def answerer_for(
+    opened: OpenSession,
+    request: Request,
+    program: OracleCommandOptions | None,
+    truth: TrueGroups | None,
+) -> Iterator[Answerer]:
+    """The program if there is one, else the truth."""
+    if program is None:
+        assert truth is not None
+        yield Answerer(request.who or truth.name, 1, truth.answer, truth.follow)
+        return
+    columns = checked_columns(opened, listed(program.show, opened.table.names))
+    # A session that was begun without it knows nothing of the truth; the program must not see it.
+    shown = ShownItems(opened, [name for name in columns if name != request.truth])
+
+    def follow(opened: OpenSession) -> None:
+        shown.follow(opened)
+        if truth is not None:
+            truth.follow(opened)
+
+    with program.oracle(shown) as oracle:
+        opened.session.widen(program.parallel)
+        who = request.who or "program"
+        yield Answerer(who, program.parallel, oracle.answer_many, follow)
+
+
+class TrueGroups:
+    """The true group of each item, by a column or by a .npy file with one for each row."""
+
+    groups: IntArray
+
+    def __init__(self, opened: OpenSession, truth: str) -> None:
+        self._truth = truth
+        self._is_file = opened.blocks is not None and truth.endswith(".npy")
+        self.name = f"file {Path(truth).name}" if self._is_file else f"column {truth}"
+        self.follow(opened)
+
+    def follow(self, opened: OpenSession) -> None:
+        """Know the items that there are now."""
+        by_truth = _by_file if self._is_file else _by_column
+        _, groups = np.unique(by_truth(opened, self._truth), return_inverse=True)
+        self.groups = np.asarray(groups, dtype=np.int64)
+
+    def answer(self, questions: Iterable[Question]) -> Iterator[tuple[Question, Verdict]]:
+        """Verdicts of somebody who never errs."""
+        for question in questions:
+            one, other = self.groups[[question.item, question.comparator]]
+            yield question, Verdict.of(bool(one == other))
+
+
+def _by_file(opened: OpenSession, path: str) -> Any:
+    try:
+        labels = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (OSError, ValueError) as error:
+        raise InvalidInputError(f"--truth {path} cannot be read: {error}") from None
+    blocks = opened.block_data
+    if labels.shape != (blocks.survey.n,):
+        raise InvalidInputError(
+            f"--truth {path} must hold one label for each of {blocks.survey.n:,} rows, got shape "
+            f"{labels.shape}"
+        )
+    return labels[blocks.rows]
+
+
+def _by_column(opened: OpenSession, column: str) -> list[str]:
     table, rows = opened.table, opened.data.rows
     label_of = dict(read_labels(table, column))
     blank = [row for row in rows.tolist() if row not in label_of]
@@ -28,24 +109,20 @@ def truth_of_items(opened: OpenSession, column: str) -> IntArray:
             f"{table.place(blank[0], column)}: the truth is blank; --truth needs a group for every "
             "item"
         )
-    _, groups = np.unique([label_of[row] for row in rows.tolist()], return_inverse=True)
-    return np.asarray(groups, dtype=np.int64)
-
-
-def answer_by_truth(
-    truth: IntArray, questions: Iterable[Question]
-) -> Iterator[tuple[Question, Verdict]]:
-    """Verdicts of somebody who never errs."""
-    for question in questions:
-        yield question, Verdict.of(bool(truth[question.item] == truth[question.comparator]))
+    return [label_of[row] for row in rows.tolist()]
 
 
 class ShownItems:
     """What a program sees of an item: its key, and the cells of the columns that are shown."""
 
     def __init__(self, opened: OpenSession, columns: Iterable[str]) -> None:
+        self._names = list(columns)
+        self.follow(opened)
+
+    def follow(self, opened: OpenSession) -> None:
+        """Show the items that there are now."""
         self._opened = opened
-        self._columns = [opened.table.column(name) for name in columns]
+        self._columns = [opened.table.column(name) for name in self._names]
 
     def __call__(self, row: int) -> ShownItem:
         at = self._opened.table_row(row)

@@ -1,0 +1,73 @@
+"""Questions of `samecluster cluster`, answered by a program or by the truth until none is left."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+from samecluster.cli.terminal.all_rows import passes_shown, take_in_open_rows
+from samecluster.cli.terminal.answerers import Answerer
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.how import How
+from samecluster.sessions.running.drivers import drive_session
+from samecluster.sessions.session import Session
+from samecluster.workspace.all_rows import AllRowsSweep, labelled_rows
+from samecluster.workspace.open import OpenSession
+from samecluster.workspace.row_audit import RowAudit
+
+__all__ = ["drive", "label_blocks"]
+
+
+def label_blocks(
+    console: Console,
+    opened: OpenSession,
+    answerer: Answerer,
+    out: Path | None,
+    proof: Path | None,
+    audit: tuple[float, float] | None,
+) -> tuple[OpenSession, AllRowsSweep, AuditReport | None]:
+    """Answer about the sample, label all rows, and let rows join until none has to.
+
+    An audit is of all rows; those that it asks about join, too.
+    """
+    while True:
+        drive(console, opened.session, answerer)
+        report = None
+        with (
+            passes_shown(console) as on_progress,
+            labelled_rows(opened, out, on_progress, proof) as found,
+        ):
+            found.is_wanted = not found.needs_questions
+            if found.is_wanted and audit is not None:
+                checks = RowAudit(opened, answerer.answering, answerer.follow, answerer.who)
+                report = checks.check(found, *audit)
+                opened = checks.opened
+        if found.is_wanted:
+            return opened, found, report
+        opened = take_in_open_rows(console, answerer.who, opened, found)
+        answerer.follow(opened)
+
+
+def drive(console: Console, session: Session, answerer: Answerer) -> None:
+    """Answer until nothing is left to ask."""
+    # A number of clusters, or a file, is not markup.
+    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+    is_watched = console.is_terminal
+    with Progress(*columns, console=console, transient=True, disable=not is_watched) as shown:
+        task = shown.add_task(_course(session), total=None)
+        drive_session(
+            session,
+            answerer.answering,
+            who=answerer.who,
+            parallel=answerer.parallel,
+            on_answer=lambda: shown.update(task, description=_course(session)),
+        )
+
+
+def _course(session: Session) -> str:
+    """Questions so far, and labels by how they are known."""
+    known = session.snapshot()
+    ways = [f"{known.count(how):,} {how.name.lower()}" for how in reversed(How) if known.count(how)]
+    return f"{known.n_questions:,} questions; {', '.join(ways)}"

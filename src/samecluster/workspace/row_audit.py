@@ -1,0 +1,92 @@
+"""An audit of the labels of all rows of data in blocks, with answers that a session keeps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from samecluster.large.other_rows import about_rows
+from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.recovery.audit.plan import audited
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.sessions.question import question_id
+from samecluster.sessions.running.drivers import Answering
+from samecluster.sessions.state.votes import pair_of
+from samecluster.workspace.added_rows import with_rows
+from samecluster.workspace.all_rows import AllRowsSweep
+from samecluster.workspace.open import OpenSession
+
+__all__ = ["RowAudit"]
+
+
+@dataclass(eq=False)
+class RowAudit:
+    """Random rows are asked about until the bound on wrong labels holds; they become items.
+
+    Parameters
+    ----------
+    opened : the session, in whose place there is one with more items in the end
+    answering : answers questions about items of the session that ``follow`` was last given
+    """
+
+    opened: OpenSession
+    answering: Answering
+    follow: Callable[[OpenSession], None]
+    who: str | None
+    _verdicts: dict[Question, Verdict] = field(default_factory=dict, init=False)
+
+    def check(self, found: AllRowsSweep, error: float, confidence: float) -> AuditReport:
+        """Check labels, and correct those that are found to be wrong."""
+        assert found.labels is not None
+        rows = self.opened.block_data.rows
+        answers = tuple(
+            Answer(about_rows(answer.question, rows), answer.verdict)
+            for answer in self.opened.session.snapshot().answers
+        )
+        # The same checks again as long as the labels rest on the same answers: those to checks are
+        # kept, but change no label unless one is found to be wrong.
+        seed = [self.opened.session.state.seed, len(answers)]
+        while True:
+            labels, how = found.labels.copy(), found.how.copy()
+            draws = np.random.default_rng(seed)
+            plan = audited(labels, how, answers, error, confidence, draws)
+            unknown: list[Question] = []
+            verdicts: list[Verdict] | None = None
+            try:
+                while True:
+                    batch = next(plan) if verdicts is None else plan.send(verdicts)
+                    unknown += [question for question in batch if question not in self._verdicts]
+                    # What is not known yet is expected to confirm the label.
+                    verdicts = [self._verdicts.get(q, Verdict.SAME) for q in batch]
+            except StopIteration as end:
+                report: AuditReport = end.value
+            if not unknown:
+                found.labels[:], found.how[:] = labels, how
+                return report
+            self._ask(unknown)
+
+    def _ask(self, questions: Sequence[Question]) -> None:
+        """Ask about rows, all at once; each answer is kept as it comes."""
+        rows = np.unique([row for question in questions for row in question.pair])
+        self.opened = with_rows(self.opened, rows, self.who)
+        self.follow(self.opened)
+        session, keys = self.opened.session, self.opened.data.keys
+        rows = self.opened.block_data.rows
+        place = {row: at for at, row in enumerate(rows.tolist())}
+
+        def unanswered() -> Iterator[Question]:
+            for question in questions:
+                items = place[question.item], place[question.comparator]
+                fact = session.state.facts.get(pair_of([keys[at] for at in items]))
+                if fact is None:
+                    yield Question(*items)
+                else:
+                    self._verdicts[question] = fact.verdict
+
+        for question, verdict in self.answering(unanswered()):
+            items = keys[question.item], keys[question.comparator]
+            confirms = verdict is not Verdict.DIFFERENT
+            session.tell(question_id(items), verdict, self.who, confirms=confirms)
+            self._verdicts[about_rows(question, rows)] = verdict
