@@ -21,6 +21,22 @@ from __future__ import annotations
 
 from typing import Any
 
+__all__ = [
+    "AnswerError",
+    "ContradictionError",
+    "DataMismatchError",
+    "GeometryError",
+    "InvalidInputError",
+    "OracleError",
+    "ProtocolError",
+    "RefutedError",
+    "SameClusterError",
+    "SchemaError",
+    "SessionNotFoundError",
+    "SolverError",
+    "StoreError",
+]
+
 
 class SameClusterError(Exception):
     """Base of all errors of this package."""

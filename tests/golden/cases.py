@@ -735,13 +735,11 @@ def clustered_in_blocks(*options: str) -> Outcome:
             *("cluster", here / "points.npy", "--in-blocks", "--truth", here / "truth.npy"),
             *("-o", here / "found", *options),
         )
-        kept = here / "points.npy.answers.jsonl"
         return {
             "questions": said["questions"],
             **of_labels(np.load(here / "found/labels.npy"), np.load(here / "found/how.npy")),
             "counts": said["labels"],
             "sweeps": said["sweeps"],
-            "answers": of_file(kept),
         }
 
 
