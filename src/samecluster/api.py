@@ -24,8 +24,9 @@ from samecluster.questions.drive import drive, drive_batches
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Run
+from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.auto.repair import AnswerRepair
-from samecluster.recovery.auto.whole_run import complete_plan
+from samecluster.recovery.auto.whole_run import complete_plan, prediction_goal
 from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.paper.ask_everything import AskEverything
@@ -132,10 +133,10 @@ def start(
     300
     """
     points = validated(X)
-    asked = RecoveryParameters.checked(
+    parameters = RecoveryParameters.checked(
         points, n_clusters, margin, method, audit, max_questions, random_state, hint
     )
-    return asked.run(points, Ledger(_given(known, answers, len(points))))
+    return parameters.run(points, Ledger(_given(known, answers, len(points))))
 
 
 def _given(known: Any, answers: Iterable[Any], n: int) -> tuple[Answer, ...]:
@@ -167,11 +168,15 @@ class RecoveryParameters:
         random_state: Any,
         hint: Any,
     ) -> RecoveryParameters:
+        gamma, goal = checked_margin(margin), checked_audit(audit)
+        chosen = _checked_method(method)
+        if gamma is None and isinstance(chosen, Certify):
+            chosen = CertifyWithoutMargin(chosen, prediction_goal(goal))
         return cls(
             n_clusters=checked_n_clusters(n_clusters, len(points)),
-            margin=checked_margin(margin),
-            method=_checked_method(method),
-            audit=checked_audit(audit),
+            margin=gamma,
+            method=chosen,
+            audit=goal,
             max_questions=checked_max_questions(max_questions),
             rng=generator(random_state),
             hints=checked_hint(hint, len(points)),
@@ -238,7 +243,7 @@ def recover(
     """
     points = validated(X)
     answering = as_oracle(oracle, points)
-    asked = RecoveryParameters.checked(
+    parameters = RecoveryParameters.checked(
         points, n_clusters, margin, method, audit, max_questions, random_state, hint
     )
     given = _given(known, answers, len(points))
@@ -251,14 +256,14 @@ def recover(
         )
 
     if not checked_error_rate(error_rate) and not isinstance(answering, Panel):
-        return driven(asked.run(points, Ledger(given)))
-    return _recover_despite_errors(points, answering, asked, given, driven)
+        return driven(parameters.run(points, Ledger(given)))
+    return _recover_despite_errors(points, answering, parameters, given, driven)
 
 
 def _recover_despite_errors(
     points: FloatArray,
     oracle: Oracle,
-    asked: RecoveryParameters,
+    parameters: RecoveryParameters,
     given: tuple[Answer, ...],
     driven: Callable[[RecoveryRun], Recovery],
 ) -> Recovery:
@@ -276,7 +281,7 @@ def _recover_despite_errors(
         n_before = len(ledger)
         try:
             found = driven(
-                asked.run(
+                parameters.run(
                     points,
                     ledger,
                     frozenset(mending.confirmed),

@@ -31,8 +31,8 @@ from samecluster.recovery.result.result import Recovery
 
 __all__ = ["Remaining", "Stage", "remaining_questions", "signs", "stage_of"]
 
-_OF_CHECKS = (0.7, 1.3)
-_NEAR_THE_GOAL = 0.5
+_OF_CHECKS = (0.7, 1.3)  # most audits need this share of the checks forecast: benchmarks/remaining
+_NEAR_THE_GOAL = 0.5  # expected error over goal below which a run may end with any answer
 
 
 class Stage(enum.Enum):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -18,7 +20,17 @@ __all__ = ["Labelling"]
 
 
 class Labelling:
-    """What is known so far. A plan writes on it; anybody may read it between two batches."""
+    """What is known so far. A plan writes on it by its methods; it can be read between batches.
+
+    Attributes
+    ----------
+    labels, how : (n,) the cluster of each item, -1 for none, and how it is known (`How`)
+    probability : (n,) the probability that each label is right; None where no model predicts
+    exceptions : items that answers put outside every group
+    search : how a margin that nobody declared was found
+    audit : what an audit has shown so far
+    proof : the log of the method that labels now, if it writes one
+    """
 
     def __init__(self, problem: Problem, method: str, ledger: Ledger) -> None:
         n = len(problem.X)
@@ -67,6 +79,34 @@ class Labelling:
         self.labels[items] = label
         self.how[items] = how
         self._round_of[items] = len(self._rounds)
+
+    def confirm(self, item: int, label: int) -> None:
+        """Write a label that answers about the item itself have shown."""
+        self.mark(np.array([item]), label, How.ASKED)
+        if self.probability is not None:
+            self.probability[item] = 1.0
+
+    def set_apart(self, items: Iterable[int]) -> None:
+        """Take the labels from items that are in none of the groups; they become exceptions."""
+        apart = sorted(items)
+        self.mark(np.array(apart, dtype=np.int64), -1, How.UNASSIGNED)
+        self.note_exceptions([*self.exceptions, *apart])
+
+    def note_exceptions(self, items: Iterable[int]) -> None:
+        """These items, and no others, are exceptions; their labels stay as they are for now."""
+        self.exceptions = tuple(sorted(set(items)))
+
+    def note_probability(self, probability: FloatArray | None) -> None:
+        self.probability = probability
+
+    def note_search(self, search: MarginSearch) -> None:
+        self.search = search
+
+    def note_audit(self, report: AuditReport) -> None:
+        self.audit = report
+
+    def note_proof(self, log: ProofLog) -> None:
+        self.proof = log
 
     def rename(self, name: int, to: int) -> None:
         """Give all points of one name another."""

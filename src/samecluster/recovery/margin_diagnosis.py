@@ -14,9 +14,10 @@ from samecluster.recovery.certify.complete_test import CompleteTest, lifted
 
 __all__ = ["MOST_BREAKERS", "ClusterDiagnosis", "components_with_margins", "diagnose"]
 
-MOST_BREAKERS = 50
-_RANK = 1e-9
-_BARELY = 1 + 1e-6
+MOST_BREAKERS = 50  # rows; a margin that takes more than that to appear is none
+_RANK = 1e-9  # singular values below this share of the largest are rounding
+_BARELY = 1 + 1e-6  # one ellipsoid must be larger than the other by more than rounding
+# Numbers of principal components tried: dense where margins usually appear
 _COMPONENTS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20)
 
 

@@ -18,6 +18,7 @@ from samecluster.errors import InvalidInputError, ProtocolError
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.audit.evidence import Coin, Evidence, Urn
 from samecluster.recovery.result.audit_report import AuditReport
+from tests.cases.campaign import runs
 
 SAME, DIFFERENT, UNSURE = Verdict.SAME, Verdict.DIFFERENT, Verdict.UNSURE
 
@@ -252,12 +253,14 @@ def test_learning_in_rounds_keeps_the_promise(wrongs) -> None:
     assert surely_above(*broken) > delta, "the test could not fail"
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("pairs", [False, True])
 def test_a_model_that_errs_is_not_certified_too_often(pairs) -> None:
-    """The whole class: batches in any order, unsure answers, changes and new rounds, 400 runs."""
+    """The whole class: batches in any order, unsure answers, changes and new rounds."""
     n, error, confidence, n_groups = 240, 0.1, 0.8, 2
     false = met = 0
-    for seed in range(400):
+    n_runs = runs(200, 4_000)
+    for seed in range(n_runs):
         rng = np.random.default_rng([seed, pairs])
         truth = rng.integers(n_groups, size=n)
         labels = truth.copy()
@@ -279,8 +282,8 @@ def test_a_model_that_errs_is_not_certified_too_often(pairs) -> None:
         # What single checks have found wrong counts as corrected; pairs leave open what is wrong.
         n_wrong = int(np.sum(labels[audited] != truth[audited])) - audit._now.n_found
         false += n_wrong > audit.n_wrong_at_most
-    assert surely_above(false, 400) <= 1 - confidence
-    assert met > 4, "hardly a run ends with a claim, so the test shows nothing"
+    assert surely_above(false, n_runs) <= 1 - confidence
+    assert met > n_runs // 100, "hardly a run ends with a claim, so the test shows nothing"
 
 
 def spoil(labels: IntArray, items: IntArray, count: int, rng: np.random.Generator) -> None:

@@ -1,7 +1,6 @@
 """Nothing declared: a guessed margin, exceptions, budgets, audits, and what labels rest on."""
 
 import itertools
-import os
 
 import numpy as np
 import pytest
@@ -24,8 +23,7 @@ from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
 from samecluster.recovery.answer_groups import AnswerGroups
-
-LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
+from tests.cases.campaign import LONG, runs
 
 
 def with_background(n: int, d: int, seed: int, share: float = 0.01):
@@ -46,7 +44,8 @@ def error_with_own_groups(labels, truth) -> float:
     return clustering_error(filled, truth)
 
 
-@pytest.mark.parametrize(("d", "most"), [(2, 34), (4, 44), (6, 55)])
+@pytest.mark.campaign
+@pytest.mark.parametrize(("d", "most"), [(2, 34), (4, 44), (6, 55)] if LONG else [(2, 34)])
 def test_the_papers_instance_is_exact_with_nothing_declared(d, most) -> None:
     for seed in range(2):
         made = make_ellipsoids(10_000, d, 5, random_state=seed)
@@ -58,7 +57,8 @@ def test_the_papers_instance_is_exact_with_nothing_declared(d, most) -> None:
         assert found.search.n_questions <= 60
 
 
-@pytest.mark.parametrize("seed", range(40 if LONG else 5))
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(runs(3, 40)))
 def test_narrow_margins_are_found_by_lowering_the_guess(seed) -> None:
     """The true margin is 0.2 and the first guess 1; what is inferred is right all the same."""
     made = make_ellipsoids(4_000, 3, 5, margin=0.2, random_state=seed)
@@ -256,14 +256,16 @@ def blurred(seed: int):
     return centres[truth] + rng.normal(size=(120, 2)), truth
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("max_questions", [None, 70])
-@pytest.mark.parametrize("part", range(4))
+@pytest.mark.parametrize("part", range(runs(1, 8)))
 def test_audited_bounds_hold_as_often_as_promised(part, max_questions) -> None:
-    """400 runs with pair audits or, under a budget, single ones, on data where the model errs.
+    """Pair audits or, under a budget, single ones, on data where the model errs.
 
-    At a confidence of 80 % at most a fifth may be wrong; the test allows what chance allows.
+    100 runs, 8,000 in `make test-long`. At a confidence of 80 % at most a fifth may be wrong; the
+    test allows what chance allows.
     """
-    n_runs, n_false, n_wrong = 500 if LONG else 50, 0, 0
+    n_runs, n_false, n_wrong = runs(50, 500), 0, 0
     for seed in range(part * n_runs, (part + 1) * n_runs):
         X, truth = blurred(seed)
         found = recover(
@@ -387,7 +389,8 @@ def test_a_notebook_shows_what_labels_rest_on() -> None:
     assert "guessed margin" in shown
 
 
-@pytest.mark.parametrize("seed", range(60 if LONG else 12))
+@pytest.mark.campaign
+@pytest.mark.parametrize("seed", range(runs(12, 60)))
 def test_any_small_data_comes_to_an_end_with_labels_that_fit_the_answers(seed) -> None:
     """Random sizes, shapes and numbers of clusters, with and without an audit or a budget."""
     rng = np.random.default_rng(seed)

@@ -2,7 +2,6 @@
 
 import dataclasses
 import math
-import os
 
 import numpy as np
 import pytest
@@ -14,8 +13,9 @@ from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.recovery.paper.recur import RecurRun
+from tests.cases.campaign import runs
 
-CAMPAIGN = 12_000 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 480
+CAMPAIGN = runs(480, 12_000)
 SHARDS = 16
 UNUSED = Ellipsoid(np.zeros(0), np.zeros((0, 0)), np.zeros(0))  # only the number of them counts
 
@@ -97,6 +97,7 @@ def random_settings(seed: int) -> Recur:
 INSTANCES = (random_instance, surrounded_instance, random_instance, capped_instance)
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_recur_is_exact_and_its_cells_are_monochromatic(shard, monkeypatch) -> None:
     tessellate = RecurRun._tessellate

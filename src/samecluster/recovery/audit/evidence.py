@@ -44,7 +44,7 @@ _MANY = 0.03
 _IDLE = 0.03
 """On "all is wrong", which stays idle for every W: the least that is left after a round."""
 
-_FEW_SHARES = np.linspace(0.05, 0.7, 24)
+_FEW_SHARES = np.linspace(0.05, 0.7, 24)  # the shares that _FEW is spread over
 
 # From here on three terms of Stirling's series are exact in double precision.
 _SMALL = 50.0

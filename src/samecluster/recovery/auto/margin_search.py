@@ -35,19 +35,28 @@ from samecluster.recovery.result.result import MarginSearch, Recovery
 
 __all__ = ["CertifyWithoutMargin"]
 
+# The margin of the paper's instances; a guess that is too large is refuted cheaply (decision 10)
 _OPTIMISTIC = 1.0
+# Proofs at γ=0.05, d=4 take about 250 questions already (benchmarks/questions)
 _USELESS = 0.02
+# A margin equal to the largest allowed one is refuted by definition (theory, section 7)
 _BELOW = 0.95
+# At most this share of a refuted margin is tried next, so that _TRIES steps reach _USELESS
 _STEP = 0.6
-_TRIES = 12
+_TRIES = 12  # refutations: 0.6^8 is below _USELESS already; the others are for exceptions
+# Questions at risky labels; chosen by benchmarks/imperfect (goal: at most 60 for the search)
 _PROBES = 15
+# Proofs are tried where spanning all groups takes at most 1 question in 50 points (decision 10)
 _LABELS_A_QUESTION = 50
+# Rows by which the rank is told: 2,000 are far more than columns, and an SVD of them is quick
 _RANK_ROWS = 2000
-_LOOKED_AT = 8000
-_FLAT = 1e-9
+_LOOKED_AT = 8000  # inferred points among which misfits are looked for: more only takes time
+_FLAT = 1e-9  # singular values below this share of the largest are rounding, not a direction
+# Exceptions per hundred asked items: twice the 1 % background of benchmarks/imperfect
 _EXCEPTIONS_A_HUNDRED = 2
+# Allowed however few items were asked, or the first stray would take the margin away
 _FEWEST_EXCEPTIONS = 3
-_NEAR_STRAYS = 2
+_NEAR_STRAYS = 2  # exceptions that a new one is compared with: two strays of a kind are a cluster
 
 
 @dataclass(frozen=True)
@@ -106,8 +115,9 @@ class MarginSearchRun:
         return self.labelling.recovery()
 
     def _note(self) -> None:
-        self.labelling.search = MarginSearch(self.margin, tuple(self.refuted), self.n_searching)
-        self.labelling.exceptions = tuple(sorted(self.exceptions))
+        found = MarginSearch(self.margin, tuple(self.refuted), self.n_searching)
+        self.labelling.note_search(found)
+        self.labelling.note_exceptions(self.exceptions)
 
     # -- inference -------------------------------------------------------------------------------
 
@@ -260,8 +270,8 @@ class MarginSearchRun:
         if not len(items):
             return []
         names, groups = np.unique(self.labelling.labels[items], return_inverse=True)
-        risk = _misfit(features(self.problem.X, items)[items], groups, len(names))
-        worst_first = np.argsort(-risk, kind="stable")
+        clouds = Clouds(features(self.problem.X, items)[items], groups, len(names))
+        worst_first = np.argsort(-clouds.misfits(), kind="stable")
         turn = np.zeros(len(items), dtype=np.int64)
         for group in range(len(names)):
             own = worst_first[groups[worst_first] == group]
@@ -281,7 +291,7 @@ class MarginSearchRun:
         )
         if mostly_known(self.labelling):
             expected = follow_clouds(problem, self.labelling)
-            if expected <= self.settings.expected_error:
+            if expected is not None and expected <= self.settings.expected_error:
                 return
         teaching = PredictRun(
             problem, self.labelling, self.settings.expected_error, self.settings.batch
@@ -297,20 +307,7 @@ class MarginSearchRun:
             label = int(self.labelling.labels[item])
             if not rest and label >= 0 and sizes[label] == 1:
                 self.exceptions.add(item)
-        apart = np.array(sorted(self.exceptions), dtype=np.int64)
-        self.labelling.mark(apart, -1, How.UNASSIGNED)
-
-
-def _misfit(points: FloatArray, groups: IntArray, n_groups: int) -> FloatArray:
-    """How much better another group's cloud suits each point (m, r) than its own group's."""
-    clouds = Clouds(points, groups, n_groups)
-    if n_groups == 1:
-        return clouds.squares(points, 0)
-    scores = clouds.scores()
-    rows = np.arange(len(points))
-    own = scores[rows, groups]
-    scores[rows, groups] = -np.inf
-    return np.asarray(scores.max(axis=1) - own)
+        self.labelling.set_apart(self.exceptions)
 
 
 def _rank(X: FloatArray, seed: int) -> int:

@@ -23,8 +23,8 @@ from samecluster.recovery.result.result import Refutation
 
 __all__ = ["AnswerRepair"]
 
-_ROUNDS = 4
-_COMPARED = 2
+_ROUNDS = 4  # bounds what one refutation may cost; what is open then is listed
+_COMPARED = 2  # further members: with two, one more wrong answer does not decide alone
 
 
 @dataclass

@@ -24,7 +24,7 @@ _ROWS = 512
 _SAMPLE = 256
 _FEW = 256
 # Off the span of a thin cluster single precision overflows. What is not a number is never taken
-# for small: such points are not accepted, or are decided in double precision and rationals.
+# For small: such points are not accepted, or are decided in double precision and rationals.
 _QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 

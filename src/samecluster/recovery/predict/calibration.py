@@ -15,9 +15,10 @@ SHARPNESS = 8.0
 CLOUD_SHARPNESS = 0.5
 """The usual sharpness for log likelihoods, whose clouds are never quite Gaussian."""
 
-_STEPS = 24
+_STEPS = 24  # a grid finer than the pull below can tell apart
+# Weight of the usual sharpness: about that of two answers; chosen by benchmarks/predict
 _PULL = 2.0
-_LAPSES = 0.1
+_LAPSES = 0.1  # lapses counted before any answer: a tenth of one item
 
 
 @dataclass(frozen=True)

@@ -1,19 +1,24 @@
-"""Groups as ellipsoidal clouds: a Gaussian each, its covariance held near the common one.
+"""Groups as ellipsoidal clouds: one Gaussian per group, its covariance held near the common one.
 
-The second opinion in prediction, and the better one where clusters are large and ellipsoidal.
+The second opinion in prediction, and the better one where clusters are large and ellipsoidal. Also
+here: where a cloud ends, which decides what lies beyond all of them. (The guide of certify fits its
+clouds without labels, `samecluster.recovery.certify.guide`.)
 """
 
 from __future__ import annotations
 
+import copy
+
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 
-__all__ = ["Clouds"]
+__all__ = ["Clouds", "beyond_all", "edges_of"]
 
-_ROUNDNESS = 0.02
-_TRIMMED = 0.02
-_FULL_ENOUGH = 4.0
+_ROUNDNESS = 0.02  # share of a sphere in the common covariance: flat data must stay invertible
+_TRIMMED = 0.02  # twice the 1 % background of benchmarks/imperfect
+_FULL_ENOUGH = 4.0  # members per direction from which on a quantile of distances means something
+_SHAPED = 4  # members per direction from which on the farthest one is near the group's edge
 
 
 class Clouds:
@@ -71,6 +76,26 @@ class Clouds:
             found[:, group] = np.log(self.sizes[group]) - (squares + self._logs[group]) / 2.0
         return found
 
+    def frozen(self) -> Clouds:
+        """The same clouds without the points that they were fitted to, for a worker elsewhere."""
+        light = copy.copy(self)
+        light.points, light.groups, light.inside = (
+            self.points[:0],
+            self.groups[:0],
+            self.inside[:0],
+        )
+        return light
+
+    def misfits(self) -> FloatArray:
+        """(n,) how much better another group's cloud suits each of the points than its own."""
+        if len(self.sizes) == 1:
+            return self.squares(self.points, 0)
+        scores = self.scores()
+        rows = np.arange(len(self.points))
+        own = scores[rows, self.groups]
+        scores[rows, self.groups] = -np.inf
+        return np.asarray(scores.max(axis=1) - own)
+
     def scores(self) -> FloatArray:
         """(n, k) the same for the points themselves, each as if it had not been counted.
 
@@ -94,3 +119,30 @@ class Clouds:
             logs = self._logs[group] + r * np.log(weight / (weight - 1.0)) + np.log(left)
             found[own, group] = np.log(size - 1.0) - (squares + logs) / 2.0
         return found
+
+
+def edges_of(clouds: Clouds, members: FloatArray, groups: IntArray, margin: float) -> FloatArray:
+    """(k,) the squared distance beyond which nothing belongs to each group, by its members (m, r).
+
+    That is the farthest member, as the group's own ellipsoid measures, times 1 + margin. A group
+    with few members has no edge that tells, and nothing is beyond it: infinity. A single member
+    has no shape at all, and may be a stray itself: -infinity, so that it claims nothing, unless
+    all groups are like that.
+    """
+    r = members.shape[1]
+    sizes = np.bincount(groups, minlength=len(clouds.sizes))
+    edges = np.where(sizes > 1, np.inf, -np.inf)
+    for group in np.flatnonzero(sizes >= _SHAPED * (r + 1)):
+        own = members[groups == group]
+        edges[group] = (1.0 + margin) * float(clouds.squares(own, int(group)).max())
+    return edges if (sizes > 1).any() else np.full(len(edges), np.inf)
+
+
+def beyond_all(clouds: Clouds, edges: FloatArray, points: Array) -> BoolArray:
+    """Which points (m, r) lie beyond the edges (`edges_of`) of all groups."""
+    if not np.isfinite(edges).any() or np.isposinf(edges).any():
+        return np.zeros(len(points), dtype=np.bool_)
+    beyond = np.ones(len(points), dtype=np.bool_)
+    for group in np.flatnonzero(np.isfinite(edges)):
+        beyond &= clouds.squares(points, int(group)) > edges[group]
+    return beyond

@@ -14,11 +14,15 @@ from samecluster.recovery.predict.similarity import nearest, whitened
 
 __all__ = ["core_of", "extended"]
 
-_CORE = 2000
+_CORE = 2000  # points: their similarities in single precision take 16 MB
+# Share of the core that keeps the proportions of groups; the rest finds small ones that lie apart
 _AT_RANDOM = 0.75
+# Rows from which far ones are chosen: distances to the core of all rows would cost a pass over n
 _DRAWN_FROM = 20 * _CORE
-_NEIGHBOURS = 5
+_NEIGHBOURS = 5  # of the core that speak for a point outside; chosen by benchmarks/predict
+# By how much clouds must be better: a tie goes to the votes, which assume less
 _NEIGHBOURS_FIRST = 0.002
+# Decimal digits after which equal rows agree: single precision of features of mean square 1
 _DIGITS = 7
 _COPY = 1e-12  # squared, in features of mean square 1
 

@@ -9,11 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, Calibration
-from samecluster.recovery.predict.clouds import Clouds
+from samecluster.recovery.predict.clouds import Clouds, beyond_all, edges_of
 from samecluster.recovery.predict.plan import PredictRun
 from samecluster.recovery.predict.similarity import features
 from samecluster.recovery.problem import Problem
@@ -21,17 +20,18 @@ from samecluster.recovery.result.how import How
 
 __all__ = ["follow_clouds", "keep_together", "mostly_known", "predict_unlabelled"]
 
+# Points that clouds are fitted to: their error falls with the root, their time grows with n
 _FITTED = 20_000
-_MOSTLY = 0.5
+_MOSTLY = 0.5  # share of labels without a model from which on clouds of them stand for the clusters
+# Share of points: more than twice the 1 % background of benchmarks/imperfect is a cluster
 _MOST_STRAYS = 0.02
-_SHAPED = 4  # members a direction, from which on a cluster's edge is known
 
 
 def predict_unlabelled(problem: Problem, labelling: Labelling) -> None:
     """Predict every label that is open, without a question."""
     if not (labelling.how <= How.PREDICTED).any():
         return
-    if not mostly_known(labelling) or follow_clouds(problem, labelling) == 1.0:
+    if not mostly_known(labelling) or follow_clouds(problem, labelling) is None:
         PredictRun(problem, labelling, expected_error=1.0).write_all()
 
 
@@ -55,10 +55,11 @@ def mostly_known(labelling: Labelling) -> bool:
     return float(np.mean(labelling.how > How.PREDICTED)) >= _MOSTLY
 
 
-def follow_clouds(problem: Problem, labelling: Labelling) -> float:
+def follow_clouds(problem: Problem, labelling: Labelling) -> float | None:
     """Predict open labels by the clouds of the others; the share of labels expected to be wrong.
 
-    A few points beyond all clouds get no label.
+    A few points beyond all clouds get no label. If they are too many, clouds do not tell: nothing
+    is written, and None is returned.
     """
     known = np.flatnonzero(labelling.how > How.PREDICTED)
     some = np.sort(problem.rng.permutation(known)[:_FITTED])
@@ -74,35 +75,14 @@ def follow_clouds(problem: Problem, labelling: Labelling) -> float:
     chances = trust.probabilities(clouds.scores_of(points[open_]))
     best = chances.argmax(axis=1)
     margin = problem.margin if problem.margin is not None else 0.0
-    stray = _beyond(clouds, points[known], labelling.labels[known], names, points[open_], margin)
+    known = known[np.isin(labelling.labels[known], names)]
+    members = np.searchsorted(names, labelling.labels[known])
+    stray = beyond_all(clouds, edges_of(clouds, points[known], members, margin), points[open_])
     if np.count_nonzero(stray) > _MOST_STRAYS * len(labelling.labels):
-        return 1.0  # rather a cluster that nobody knows
-    labelling.probability = np.where(labelling.how == How.ASKED, 1.0, np.nan)
-    labelling.probability[open_] = chances.max(axis=1)
+        return None  # too many strays: probably an undiscovered cluster
+    probability = np.where(labelling.how == How.ASKED, 1.0, np.nan)
+    probability[open_] = chances.max(axis=1)
+    labelling.note_probability(probability)
     labelling.mark(open_[~stray], names[best[~stray]], How.PREDICTED)
     doubt = 1.0 - chances.max(axis=1)[~stray]
     return float(doubt.sum()) / len(labelling.labels)
-
-
-def _beyond(
-    clouds: Clouds,
-    known: FloatArray,
-    labels: IntArray,
-    names: IntArray,
-    open_: FloatArray,
-    margin: float,
-) -> BoolArray:
-    """Which open points (m, r) lie beyond the edge of every cluster by more than the margin.
-
-    A cluster's edge is its farthest known member, as its own ellipsoid measures. Clusters with few
-    members have no edge that tells, and nothing is beyond them.
-    """
-    beyond = np.ones(len(open_), dtype=np.bool_)
-    for group, name in enumerate(names.tolist()):
-        members = known[labels == name]
-        if len(members) >= _SHAPED * (known.shape[1] + 1):
-            edge = float(clouds.squares(members, group).max())
-            beyond &= clouds.squares(open_, group) > (1.0 + margin) * edge
-        elif len(members) > 1:
-            return np.zeros(len(open_), dtype=np.bool_)
-    return beyond

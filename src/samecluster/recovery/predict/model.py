@@ -24,17 +24,22 @@ from samecluster.recovery.predict.similarity import Similarity, features, graph_
 
 __all__ = ["Prediction", "Predictor"]
 
-_LARGEST_DENSE = 4000
+_LARGEST_DENSE = 4000  # points with a dense similarity, 64 MB in single precision
+# Answers before models are compared, and by how much they grow before they are compared again
 _FIRST_LOOK, _NEXT_LOOK = 15, 1.5
+# Spread points before doubt steers, and how many candidates for each; chosen by benchmarks/predict
 _START, _START_CANDIDATES = 12, 1000
-_FEW = 6
+_FEW = 6  # asked points; with fewer the calibration has nothing to hold on to
+# Points with the smallest gap whose gain is computed; chosen by benchmarks/predict
 _CANDIDATES = 30
+# Share of points whose predicted group is used for whitening; chosen by benchmarks/predict
 _TRUSTED = 0.7
-_STAYING = 0.005
-_GRAPH = 0.005
-_CLOUDS = 0.01
-_WORTH_HEARING = 0.05
-_BEYOND_DOUBT = 0.999
+_STAYING = 0.005  # leave-one-out error by which another model must be better: one answer in 200
+_GRAPH = 0.005  # bonus of graph models, from the first trials of docs/prediction.md
+_CLOUDS = 0.01  # leave-one-out error by which clouds must be better before they are heard
+_WORTH_HEARING = 0.05  # how much worse clouds may be and still point at misfits
+_BEYOND_DOUBT = 0.999  # probability of its own group above which no point is a misfit
+# For choosing questions only: sharper than calibrated, so that near ties count most
 _STEERING_SHARPNESS = 12.0
 
 

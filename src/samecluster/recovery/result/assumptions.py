@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 __all__ = ["assumptions"]
 
 _RESTS_ON_K = ("last", "count")
-_LISTED = 5
+_LISTED = 5  # clusters named in a sentence before it gets too long
 _FOLLOWS = 2  # How.INFERRED and what is better known
 
 
