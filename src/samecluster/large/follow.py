@@ -27,14 +27,13 @@ from samecluster.questions.pair import Answer
 from samecluster.recovery.certify.closure import Closure
 from samecluster.recovery.certify.plan import Certify, CertifyRun
 from samecluster.recovery.labelling import Labelling
-from samecluster.recovery.predict.clouds import Clouds
+from samecluster.recovery.predict.clouds import Clouds, beyond_all, edges_of
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.how import How
 
 __all__ = ["LabelledSample", "OpenRows", "SampleLabels"]
 
 _FITTED = 20_000  # rows that clouds are fitted to: 400 for each number of a covariance at d=8
-_SHAPED = 4  # members per direction, from which on a cluster's edge is known
 _ENOUGH = 4_096  # open rows after which questions teach more than another sweep
 
 
@@ -182,14 +181,8 @@ class CloudShapes:
         points = sample.X[known] / scale
         names, groups = np.unique(sample.labels[known], return_inverse=True)
         clouds = Clouds(points, groups, len(names))
-        edges = np.full(len(names), np.inf)
-        for group in range(len(names)):
-            own = points[groups == group]
-            if len(own) >= _SHAPED * (points.shape[1] + 1):
-                edges[group] = (1 + (sample.margin or 0.0)) * clouds.squares(own, group).max()
-        # A worker elsewhere does not need what they were fitted to.
-        clouds.points, clouds.groups, clouds.inside = points[:0], groups[:0], clouds.inside[:0]
-        return cls(names, clouds, scale, edges)
+        edges = edges_of(clouds, points, groups, sample.margin or 0.0)
+        return cls(names, clouds.frozen(), scale, edges)
 
     def predicted(self, rows: Array) -> IntArray:
         """The cluster of each row (p, d); -1 beyond all."""
@@ -197,8 +190,7 @@ class CloudShapes:
             return np.full(len(rows), -1)
         points = rows / self.scale
         best = self.names[self.clouds.scores_of(points).argmax(axis=1)]
-        away = [self.clouds.squares(points, group) > edge for group, edge in enumerate(self.edges)]
-        return np.asarray(np.where(np.all(away, axis=0), -1, best))
+        return np.asarray(np.where(beyond_all(self.clouds, self.edges, points), -1, best))
 
 
 @dataclass(frozen=True, eq=False)
