@@ -1,9 +1,10 @@
 """`samecluster cluster` with programs that answer, in processes of their own.
 
-Where nothing is killed and no program answers, the command runs in this process to save time.
+Where nothing is killed, the command runs in this process to save time.
 """
 
 import csv
+import io
 import json
 import os
 import random
@@ -14,12 +15,14 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
-from samecluster.cli.main import main
+from samecluster.cli.main import app, main
 from samecluster.instances import make_ellipsoids
 
 ROOT = Path(__file__).parents[2]
@@ -76,11 +79,19 @@ def begin(folder: Path, *arguments: str, **environment: str) -> subprocess.Popen
 def run(
     folder: Path, *arguments: str, code: int = 0, **environment: str
 ) -> subprocess.CompletedProcess[str]:
-    process = begin(folder, *arguments, **environment)
-    out, err = process.communicate()
-    assert process.returncode == code, err
-    assert "Traceback" not in err
-    return subprocess.CompletedProcess(process.args, process.returncode, out, err)
+    """The command in this process; programs that answer are processes of their own."""
+    out, err = io.StringIO(), io.StringIO()
+    with pytest.MonkeyPatch.context() as changed, redirect_stdout(out), redirect_stderr(err):
+        changed.chdir(folder)
+        for name, value in {"NO_COLOR": "1", "COLUMNS": "100", **environment}.items():
+            changed.setenv(name, value)
+        changed.setattr(sys, "argv", ["samecluster", "cluster", "shells.csv", *arguments])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    found = int(ended.value.code or 0)
+    assert found == code, err.getvalue()
+    assert "Traceback" not in err.getvalue()
+    return subprocess.CompletedProcess(sys.argv, found, out.getvalue(), err.getvalue())
 
 
 def facts(folder: Path, *arguments: str, **environment: str) -> dict[str, Any]:
@@ -275,11 +286,9 @@ def test_proof_and_report_are_written_and_the_proof_holds(folder, here) -> None:
     out, _ = here(*KIND_ANSWERS, "--margin", "1", *files)
     check = next(line for line in out.splitlines() if "samecluster verify" in line)
     words = shlex.split(check.partition("samecluster ")[2])
-    verified = subprocess.run(
-        [sys.executable, "-m", "samecluster", *words], cwd=folder, capture_output=True, text=True
-    )
-    assert verified.returncode == 0, verified.stdout
-    assert "The proof holds" in verified.stdout
+    verified = CliRunner().invoke(app, words)
+    assert verified.exit_code == 0, verified.output
+    assert "The proof holds" in verified.output
     assert (folder / "report.html").read_text().startswith("<!")
     assert json.loads((folder / "out.jsonl").read_text().splitlines()[0]).keys() >= {"cluster"}
 

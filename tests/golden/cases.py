@@ -46,6 +46,7 @@ from tests.golden.outcomes import (
     of_labels,
     of_large,
     of_learned,
+    of_lines,
     of_recovery,
     of_session,
     of_trouble,
@@ -733,15 +734,23 @@ def clustered_in_blocks(*options: str) -> Outcome:
         np.save(here / "truth.npy", made.labels)
         said = command(
             *("cluster", here / "points.npy", "--in-blocks", "--truth", here / "truth.npy"),
-            *("-o", here / "found", *options),
+            *("-o", here / "found", "--proof", here / "proof.jsonl.gz", *options),
         )
+        with contextlib.closing(SqliteStore(here / "points.npy.samecluster")) as store:
+            answered = [event.body for event in store.read() if event.kind == "answered"]
+        proof = here / "proof.jsonl.gz"
         return {
             "questions": said["questions"],
             **of_labels(np.load(here / "found/labels.npy"), np.load(here / "found/how.npy")),
             "counts": said["labels"],
             "sweeps": said["sweeps"],
+            "answers": of_lines((body["items"], body["verdict"]) for body in answered),
+            **({"proof": of_file(proof)} if proof.exists() else {}),
+            **({"audit": said["audit"]} if said["audit"] else {}),
         }
 
 
-declare("command in blocks", partial(clustered_in_blocks, "--margin", "1", "--clusters", "3"), True)
+DECLARED = ("--margin", "1", "--clusters", "3")
+declare("command in blocks", partial(clustered_in_blocks, *DECLARED), True)
 declare("command in blocks, auto", clustered_in_blocks)
+declare("command in blocks, audit", partial(clustered_in_blocks, *DECLARED, "--audit", "0.02"))

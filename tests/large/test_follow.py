@@ -148,3 +148,18 @@ def test_a_replayed_proof_has_the_members_and_waits_with_the_count() -> None:
     assert kinds[:9] == [record[0] for record in log.records][:9]
     assert known.log.resolution[0] == 1e-9 * np.ptp(X), "that of all the data"
     assert (known.closure.labels[:40] == 0).all(), "what is in reach is proven as well"
+
+
+def test_a_single_labelled_row_claims_nothing_that_is_far() -> None:
+    """It has no shape, and may be a stray: as in memory, a row beyond all others has no label."""
+    known = LabelledSample(
+        np.concatenate([SAMPLE, [[30.0]]]),
+        Survey.of(X),
+        (),
+        np.repeat([0, 1, 2], [40, 40, 1]),
+        np.full(81, How.ASKED, np.int8),
+        None,
+    )
+    shapes = CloudShapes.of(known)
+    points = np.array([[INSIDE_0], [INSIDE_1], [BETWEEN], [BEYOND]])
+    assert shapes.predicted(points).tolist() == [0, 1, -1, -1]

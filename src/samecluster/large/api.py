@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal
 
 import numpy as np
 
@@ -39,8 +39,6 @@ from samecluster.validation import (
 
 __all__ = ["LargeRecovery", "LargeRun", "recover_large", "start_large"]
 
-RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | None
-
 
 def _ignore(_: PassProgress) -> None:
     """The progress of a pass that nobody watches."""
@@ -58,7 +56,7 @@ def recover_large(
     proof: str | Path | None = None,
     audit: tuple[float, float] | None = None,
     answers: Iterable[Answer] = (),
-    random_state: RandomState = None,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
     sample: int | None = None,
     block: int = PIECE,
     threads: int | None = None,
@@ -111,7 +109,7 @@ def start_large(
     proof: str | Path | None = None,
     audit: tuple[float, float] | None = None,
     answers: Iterable[Answer] = (),
-    random_state: RandomState = None,
+    random_state: int | np.random.Generator | np.random.RandomState | None = None,
     sample: int | None = None,
     block: int = PIECE,
     threads: int | None = None,

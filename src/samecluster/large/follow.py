@@ -190,8 +190,7 @@ class CloudShapes:
             return np.full(len(rows), -1)
         points = rows / self.scale
         best = self.names[self.clouds.scores_of(points).argmax(axis=1)]
-        beyond = beyond_all(self.clouds, self.edges, points)
-        return np.asarray(np.where(beyond, -1, best))
+        return np.asarray(np.where(beyond_all(self.clouds, self.edges, points), -1, best))
 
 
 @dataclass(frozen=True, eq=False)
