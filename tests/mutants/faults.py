@@ -276,7 +276,7 @@ _SESSIONS = (
         "following = max(numbers.values(), default=-1) + 1",
         "following = max(anchors, default=-1) + 1",
         "the number of a cluster that is gone is never given to another",
-        "tests/sessions/test_session.py tests/sessions/test_golden_sessions.py tests/sessions/reliability",
+        "tests/sessions/test_session.py tests/sessions/test_golden_sessions.py tests/reliability",
     ),
     Fault(
         "audit-draws-again",

@@ -71,6 +71,13 @@ def test_imports_point_downward(path: Path) -> None:
         assert floor_of(other) < floor_of(room), f"{room} imports {other}"
 
 
+def test_tables_know_of_neither_questions_nor_what_asks_them() -> None:
+    below = {"points", "errors", "_extras", "_parameters", "_typing"}
+    for path in MODULES:
+        if room_of(path) == "tables":
+            assert imported_rooms(path) - {"tables"} <= below, path
+
+
 FORBIDDEN_IMPORTS = {
     "os",
     "pathlib",
@@ -115,13 +122,6 @@ def test_questions_use_the_standard_library_only() -> None:
                 if isinstance(node, ast.ImportFrom):
                     top = str(node.module).split(".")[0]
                     assert top in sys.stdlib_module_names | {"samecluster"}
-
-
-def test_tables_know_of_neither_questions_nor_what_asks_them() -> None:
-    below = {"points", "errors", "_extras", "_parameters", "_typing"}
-    for path in MODULES:
-        if room_of(path) == "tables":
-            assert imported_rooms(path) - {"tables"} <= below, path
 
 
 def test_public_names_are_pinned() -> None:

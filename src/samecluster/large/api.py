@@ -16,7 +16,6 @@ from typing import Any, Literal
 
 import numpy as np
 
-from samecluster._parameters import whole_number
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.large.other_rows import OtherRows, PassProgress
@@ -259,7 +258,11 @@ class LargeRun(Run[LargeRecovery]):
 
 
 def _checked_count(name: str, value: Any, default: int) -> int:
-    return default if value is None else whole_number(name, value)
+    if value is None:
+        return default
+    if not isinstance(value, int | np.integer) or isinstance(value, bool) or value < 1:
+        raise InvalidInputError(f"{name} must be a whole number from 1 on, got {value!r}")
+    return int(value)
 
 
 def _sampled_rows(points: Points, settings: _Settings) -> IntArray:

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Iterator
 from typing import TypeAlias
 
-from samecluster._parameters import check_at_least
+from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.question import SessionQuestion
@@ -27,7 +27,8 @@ async def drive_async(
     Up to ``parallel`` questions are under way; answers are taken in as they come. If ``answer``
     raises, what was answered before is kept, and the error is passed on.
     """
-    check_at_least("parallel", parallel, 1)
+    if parallel < 1:
+        raise InvalidInputError(f"parallel must be at least 1, got {parallel}")
     under_way: dict[asyncio.Task[Verdict | str], SessionQuestion] = {}
     try:
         while True:
