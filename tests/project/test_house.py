@@ -71,13 +71,6 @@ def test_imports_point_downward(path: Path) -> None:
         assert floor_of(other) < floor_of(room), f"{room} imports {other}"
 
 
-def test_tables_know_of_neither_questions_nor_what_asks_them() -> None:
-    below = {"points", "errors", "_extras", "_parameters", "_typing"}
-    for path in MODULES:
-        if room_of(path) == "tables":
-            assert imported_rooms(path) - {"tables"} <= below, path
-
-
 FORBIDDEN_IMPORTS = {
     "os",
     "pathlib",
