@@ -230,13 +230,6 @@ def test_the_checker_shares_no_code_with_what_it_checks() -> None:
     assert users <= {"cli/commands/verify.py", "cli/commands/demo.py"}
 
 
-def test_tables_know_of_neither_questions_nor_what_asks_them() -> None:
-    below = {"points", "errors", "_extras", "_parameters", "_typing"}
-    for path in MODULES:
-        if room_of(path) == "tables":
-            assert imported_rooms(path) - {"tables"} <= below, path
-
-
 def test_public_names_are_pinned() -> None:
     assert samecluster.__all__ == [
         "Answer",
