@@ -18,7 +18,7 @@ from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 from samecluster.workspace.request import listed
 
-__all__ = ["Disagreement", "discuss"]
+__all__ = ["DisagreementConversation", "discuss"]
 
 _PROMPT = "Same group? y yes, n no, u unsure, q quit: "
 _NOTHING = Effect(0, 0, 0)
@@ -41,10 +41,10 @@ def discuss(
     if not questions:
         talk.say(f"There is nothing to ask: {if_none}.")
         return
-    Disagreement(opened, talk, columns, who, items).hold(questions)
+    DisagreementConversation(opened, talk, columns, who, items).hold(questions)
 
 
-class Disagreement:
+class DisagreementConversation:
     """One person who disagrees with labels of a session.
 
     Parameters
