@@ -1,6 +1,7 @@
 """Members as columns: coordinates, witnesses, and what happens to them as the data changes."""
 
 import pickle
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -50,6 +51,18 @@ def test_columns_are_the_resolution_and_then_the_members() -> None:
     assert cluster.members.tolist() == cluster.asked == [3, 1, 4]
     assert cluster.columns[:2].tolist() == [[*(cluster.tau[j] * cluster.T[j]), 0] for j in range(2)]
     assert (cluster.columns[2:] == cluster.lift(X[[3, 1, 4]])).all()
+
+
+def test_the_noise_covers_columns_of_a_resolution_above_the_range() -> None:
+    """Rows of one value, or of a subset of the data in which a column hardly varies."""
+    X = cloud(8) * [1.0, 1e-12]
+    cluster = MemberColumns(X, np.array([1e-9, 1.0]), 0, np.ptp(X, axis=0))
+    for axis in range(2):
+        tau = Fraction(float(cluster.tau[axis]))
+        for r, noise in enumerate(cluster.noise[:-1].tolist()):
+            true = tau * Fraction(float(cluster.T[axis, r]))
+            assert abs(Fraction(float(cluster.columns[axis, r])) - true) <= Fraction(noise)
+    assert (cluster.noise[:-1] >= 2.0**-53 * (cluster.tau @ np.abs(cluster.T))).all()
 
 
 def test_a_cluster_that_absorbs_another_has_the_members_of_both_once() -> None:

@@ -49,11 +49,11 @@ _UNDERFLOW = 1e-290  # far above what sums of D products can lose by underflow, 
 
 
 def whitening_noise(box: Array, T: Array) -> Array:
-    """A bound (D,) on the error in each entry of a lifted float, for x with |x − c| ≤ ``box`` (d,).
+    """A bound (D,) on the error in each entry of a column; |x − c| and τ are at most ``box`` (d,).
 
     fl(x − c) is off by a factor 1 ± u and a sum of d products by du/(1 − du) of their sizes;
     2(d+3)u is more than twice both, which also covers the rounding of the box and of this product.
-    A column τ_j e_j T is one product, and τ_j is below the range of column j. The last entry is 1.
+    A column τ_j e_j T takes one product per entry. The last entry is 1 or 0, and exact.
     """
     d = len(T)
     return np.append(2 * (d + 3) * _UNIT * (box @ np.abs(T)), 0.0)
@@ -154,7 +154,7 @@ def _rounding_of_sums(D: int) -> float:
 def limit_for(margin: float) -> float:
     """A float whose square is certainly at most 1 + margin.
 
-    The checks need no more than that; the 1e-15 is a reserve that has cost no label.
+    The checks need no more than that; the 1e-15, nine roundings, is a reserve.
     """
     limit = np.sqrt(1.0 + margin)
     while Fraction(float(limit)) ** 2 * (1 + Fraction(1, 10**15)) > 1 + Fraction(float(margin)):

@@ -113,7 +113,7 @@ class MemberColumns:
         self.T = np.tril(np.linalg.inv(lower)).T / scale[:, None] / np.sqrt(d + 2)
         self.mean = mean @ self.T
         self.mean32 = self.mean.astype(np.float32)
-        self.noise = whitening_noise(self.box, self.T)
+        self.noise = whitening_noise(np.maximum(self.box, self.tau), self.T)
         self.rejected = self.rejected[:0]
         self.pi, self.value = self.pi[:0], self.value[:0]
         self.columns = np.zeros((0, self.D))

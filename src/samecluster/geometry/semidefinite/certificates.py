@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 _PRUNED = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 0.0)  # shares of the largest weight that may be dropped
-_KEPT_SLACK = 0.5  # the shortest weights that keep this share of the largest slack are taken
+_KEPT_SLACK = 0.5  # the first of these that keeps this share of the largest slack is taken
 _SHORT = 24  # bits of a weight: 8 characters in a log, and products of few words in integers
 # Shares of the slack that go into the matrix, and bits of the weights: the cheapest that holds.
 _ROUNDINGS = ((0.1, _SHORT), (0.5, _SHORT), (0.5, 36), (0.5, 53))
