@@ -46,7 +46,7 @@ SETTINGS = [(1, "compiled"), (2, "compiled"), (1, "numpy")]
 @cache
 def instances() -> dict[str, Any]:
     """Rounded, so that the data itself does not depend on last digits."""
-    made = {
+    made: dict[str, Any] = {
         "stretched": make_ellipsoids(n=300, d=3, k=3, random_state=1),
         "narrow": make_ellipsoids(n=200, d=2, k=3, margin=0.3, fill="shell", random_state=2),
         "hypercube": make_hypercube(12, 80, 1.0, random_state=0),  # many choices between equals
