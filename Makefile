@@ -5,18 +5,20 @@ BIN := .venv/bin
 # that like is compared with like.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help demo test test-long test-mutants lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve bench-peers reproduce docs docs-pictures docs-reference browser
+.PHONY: help demo test test-long test-mutants test-wheel coverage lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-imperfect bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve bench-peers reproduce docs docs-pictures docs-reference browser
 
 help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
 	@echo "make test       all tests"
 	@echo "make test-long  the same campaigns with many more runs"
 	@echo "make test-mutants  40 faults put into a copy of the source: do the tests notice?"
-	@echo "make lint       ruff and mypy --strict"
+	@echo "make test-wheel a few tests against the built wheel, on every Python at hand and with the lowest versions"
+	@echo "make coverage   lines of certify, proof, questions and sessions that their tests reach, with a floor for each"
+	@echo "make lint       ruff, mypy --strict and codespell"
 	@echo "make reproduce  the paper's figures and statements, about two minutes; report in reproduced/"
 	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -imperfect, -mvee, -startup, -startup-table, -startup-label, -startup-serve, -remaining; and bench-scale, which writes gigabytes"
 	@echo "make bench-peers  other tools on the same instances, about half an hour; writes benchmarks/peers/results.md"
-	@echo "make docs       the site of the documentation in site/, strict; docs-pictures and docs-reference make its pictures and its reference pages anew"
+	@echo "make docs       the site of the documentation in site/, strict; docs-pictures and docs-reference make its pictures and its reference pages again"
 	@echo "make clean      remove .venv and caches"
 
 demo: .venv/user
@@ -34,10 +36,24 @@ test-long: .venv/developer browser
 test-mutants: .venv/developer
 	$(BIN)/python -m tests.mutants
 
+test-wheel: .venv/developer
+	$(BIN)/python -m tests.project.wheel
+
+# Floors are a little below what was measured: a change that leaves new code untested falls below.
+coverage: .venv/developer
+	$(BIN)/python -m coverage erase
+	$(ONE_THREAD) $(BIN)/python -m coverage run -m pytest -n auto tests/recovery/certify tests/proof tests/questions tests/sessions
+	$(BIN)/python -m coverage combine --quiet
+	$(BIN)/python -m coverage report --include='*/recovery/certify/*' --fail-under=95
+	$(BIN)/python -m coverage report --include='*/proof/*' --fail-under=95
+	$(BIN)/python -m coverage report --include='*/questions/*' --fail-under=95
+	$(BIN)/python -m coverage report --include='*/sessions/*' --fail-under=95
+
 lint: .venv/developer
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	$(BIN)/codespell
 
 bench: bench-startup bench-startup-table bench-startup-label bench-startup-serve bench-remaining bench-mvee bench-recur bench-lower-bounds bench-audits bench-predict bench-imperfect bench-questions bench-speed
 
@@ -60,7 +76,7 @@ docs-reference: .venv/developer
 	$(BIN)/python -m samecluster.web.operations.document > docs/openapi.json
 
 clean:
-	rm -rf .venv .venv-peers .venv-docs site .mypy_cache .pytest_cache .ruff_cache .hypothesis dist reproduced
+	rm -rf .venv .venv-peers .venv-docs site .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage* dist reproduced
 
 # Debian ships Python without venv; fetch it when it is missing and we may.
 .venv/bin/python:

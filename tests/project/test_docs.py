@@ -13,12 +13,13 @@ from typer.testing import CliRunner
 import samecluster
 from docs.making.api import SECTIONS, api_as_markdown
 from docs.making.pages import made_page, made_pages, with_links_of_the_site
+from samecluster.api import METHODS
 from samecluster.cli.main import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
-    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md")),
+    *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
     *sorted(DOCS.rglob("*.md")),
 ]
 SIMULATED = [["inspect", "examples/shells.csv"], ["cluster", "examples/shells.csv"]]
@@ -36,8 +37,17 @@ def headings(page: Path) -> set[str]:
     return {re.sub(r"[^\w\s-]", "", title).strip().lower().replace(" ", "-") for title in titles}
 
 
+@pytest.fixture
+def registry():
+    """A page may register a method; it is forgotten afterwards."""
+    before = dict(METHODS)
+    yield
+    METHODS.clear()
+    METHODS.update(before)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=name_of)
-def test_python_snippets_of_a_page_run_one_after_the_other(page, capsys) -> None:
+def test_python_snippets_of_a_page_run_one_after_the_other(page, capsys, registry) -> None:
     names: dict[str, object] = {}
     for snippet in re.findall(r"```python\n(.*?)```", page.read_text(), re.DOTALL):
         exec(compile(snippet, str(page), "exec"), names)
@@ -113,6 +123,39 @@ def test_every_section_of_the_theory_that_is_cited_exists() -> None:
     assert {"2", "5", "6"} <= cited
 
 
+def test_every_place_that_the_map_names_exists() -> None:
+    """Modules and rooms of docs/architecture.md, and what it says is in them."""
+    text = (DOCS / "architecture.md").read_text()
+    package = ROOT / "src" / "samecluster"
+    named = set(re.findall(r"`([\w./]+(?:\.py|\.js|\.md|/))`", text))
+    assert len(named) > 80
+    for path in sorted(named):
+        places = (package / path, package / "recovery" / path, ROOT / path)
+        assert any(place.exists() for place in places), path
+    for method, path in re.findall(r"`\w+\.(\w+)` in `([\w./]+)`", text):
+        assert f"def {method}(" in (package / path).read_text(), f"{method} in {path}"
+
+
+def test_every_room_is_on_the_map() -> None:
+    text = (DOCS / "architecture.md").read_text()
+    package = ROOT / "src" / "samecluster"
+    rooms = {str(path.parent.relative_to(package)) for path in package.rglob("__init__.py")} - {"."}
+    inner = {"experiments/plots", "geometry/reach/compiled", "oracles/panel"}
+    for room in sorted(rooms - inner):
+        assert f"`{room}/`" in text, room
+
+
+def test_every_test_that_the_security_page_names_exists() -> None:
+    tests = {path: path.read_text() for path in (ROOT / "tests" / "web").rglob("test_*.py")}
+    text = (ROOT / "SECURITY.md").read_text()
+    for path in re.findall(r"`(tests/[\w/]+\.py)`", text):
+        assert (ROOT / path).is_file(), path
+    names = re.findall(r"`(test_\w+)`", text)
+    assert len(names) >= 6
+    for name in names:
+        assert any(f"def {name}(" in source for source in tests.values()), name
+
+
 def test_every_make_target_in_the_documents_exists() -> None:
     makefile = (ROOT / "Makefile").read_text()
     for page in PAGES:
@@ -122,7 +165,7 @@ def test_every_make_target_in_the_documents_exists() -> None:
 
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
     listed = set(re.findall(r"([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
-    made = {"index.md", "changes.md", "contributing.md", "comparison.md"}  # from files outside docs
+    made = {"index.md", "changes.md", "contributing.md", "security.md", "comparison.md"}
     written = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
     assert {page for page in written if not page.startswith("decisions/0")} == listed - made
 

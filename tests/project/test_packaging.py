@@ -7,18 +7,17 @@ import subprocess
 import sys
 import tarfile
 import tomllib
-import venv
 import zipfile
 from pathlib import Path
 
 import pytest
 
 import samecluster
+from tests.project import wheel
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
-SHIPPED_TESTS = ("test_ledger.py", "test_checker.py", "test_reach.py", "test_oracles.py")
 
 
 def build(root: Path, out: Path) -> tuple[Path, Path]:
@@ -29,8 +28,8 @@ def build(root: Path, out: Path) -> tuple[Path, Path]:
         check=True,
         capture_output=True,
     )
-    (wheel,), (source,) = out.glob("*.whl"), out.glob("*.tar.gz")
-    return wheel, source
+    (packed,), (source,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    return packed, source
 
 
 @pytest.fixture(scope="module")
@@ -38,8 +37,8 @@ def built(tmp_path_factory) -> tuple[Path, Path]:
     return build(ROOT, tmp_path_factory.mktemp("dist"))
 
 
-def files_of(wheel: Path) -> set[str]:
-    return set(zipfile.ZipFile(wheel).namelist())
+def files_of(archive: Path) -> set[str]:
+    return set(zipfile.ZipFile(archive).namelist())
 
 
 def unpacked(source: Path, folder: Path) -> Path:
@@ -96,12 +95,12 @@ def test_the_source_distribution_has_all_that_make_needs_and_builds_the_same_whe
         assert {path.name for path in (ROOT / folder).glob("*.[pimc][ypds]*")} <= {
             path.name for path in (root / folder).iterdir()
         }
-    wheel, _ = build(root, tmp_path / "again")
-    assert files_of(wheel) == files_of(built[0])
+    again, _ = build(root, tmp_path / "again")
+    assert files_of(again) == files_of(built[0])
 
 
 def test_the_wheel_runs_the_demo_from_where_it_is_unpacked(built, tmp_path) -> None:
-    """Quick: it uses the libraries of this environment. The long test below installs them anew."""
+    """Quick: it uses the libraries of this environment. `tests.project.wheel` installs others."""
     zipfile.ZipFile(built[0]).extractall(tmp_path / "site")
     code = (
         # Without extras there is no numba, which would compile its kernel anew for this copy.
@@ -122,28 +121,20 @@ def test_the_wheel_runs_the_demo_from_where_it_is_unpacked(built, tmp_path) -> N
     assert "proof" in done.stdout
 
 
-@pytest.mark.skipif(not LONG, reason="installs everything anew; make test-long")
-def test_the_wheel_in_a_clean_environment_runs_the_demo_and_tests_that_ship(
-    built, tmp_path
-) -> None:
-    venv.create(tmp_path / "clean", with_pip=True)
-    folder = tmp_path / "clean" / ("Scripts" if os.name == "nt" else "bin")
-    root = unpacked(built[1], tmp_path / "source")
-    (root / "src").rename(root / "elsewhere")  # so that only the installed package is found
-    # The tests that ship run in their usual length.
-    left_out = ("PYTHONPATH", "SAMECLUSTER_TESTS")
-    clean = {name: value for name, value in os.environ.items() if name not in left_out}
+@pytest.mark.skipif(not LONG, reason="installs everything; make test-long, and CI by itself")
+def test_the_wheel_in_a_clean_environment_runs_a_selection_of_the_tests_that_ship() -> None:
+    """On this Python; ``make test-wheel`` does it on all, and with the lowest versions."""
+    assert wheel.main(["--only-this"]) == 0
 
-    def run(*command: str) -> str:
-        done = subprocess.run(command, cwd=root, env=clean, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done.stdout
 
-    pip = (str(folder / "python"), "-m", "pip", "install", "--quiet")
-    run(*pip, str(built[0]))
-    run(str(folder / "samecluster"), "demo", "--points", "20000", "--save", "demo")
-    checked = run(str(folder / "samecluster"), "verify", "demo/data.npy", "demo/proof.jsonl.gz")
-    assert "20,000" in checked
-    run(*pip, "pytest", "hypothesis")
-    shipped = [f"tests/{name}" for name in SHIPPED_TESTS]
-    run(str(folder / "python"), "-m", "pytest", "-p", "no:cacheprovider", *shipped)
+def test_the_selection_exists_and_every_bound_can_be_pinned() -> None:
+    for path in wheel.SELECTION:
+        assert (ROOT / path).is_file(), path
+    pinned = wheel.lowest_versions()
+    assert [one.replace("==", ">=") for one in pinned] == PROJECT["dependencies"]
+
+
+def test_the_python_that_runs_is_among_those_at_hand() -> None:
+    found = wheel.pythons()
+    assert found[sys.version_info.minor] == sys.executable
+    assert min(found) >= 11
