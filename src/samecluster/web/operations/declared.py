@@ -50,10 +50,10 @@ __all__ = [
     "QUESTION_ID",
     "UNUSABLE",
     "VERDICT",
+    "DeclaredReply",
     "Operation",
     "Operations",
     "Parameter",
-    "Reply",
 ]
 
 _ROOT = "/api/v1"
@@ -155,7 +155,7 @@ class Parameter:
 
 
 @dataclass(frozen=True)
-class Reply:
+class DeclaredReply:
     """What comes back if all goes well: a schema for each media type."""
 
     description: str
@@ -179,7 +179,7 @@ class Operation:
     path: str
     summary: str
     handler: Handler
-    reply: Reply
+    reply: DeclaredReply
     parameters: Sequence[Parameter]
     body: Schema | None
     errors: Sequence[int]
@@ -221,7 +221,7 @@ class Operations(list[Operation]):
         request: str,
         summary: str,
         *,
-        reply: Schema | Reply,
+        reply: Schema | DeclaredReply,
         parameters: Sequence[Parameter] = (),
         body: Schema | None = None,
         errors: Sequence[int] = (),
@@ -230,8 +230,8 @@ class Operations(list[Operation]):
     ) -> Callable[[Handler], Handler]:
         """Declare the operation of the handler below, as "POST /answers"; its name is the id."""
         method, _, path = request.partition(" ")
-        if not isinstance(reply, Reply):
-            reply = Reply("Done.", {"application/json": reply})
+        if not isinstance(reply, DeclaredReply):
+            reply = DeclaredReply("Done.", {"application/json": reply})
 
         def declared(handler: Handler) -> Handler:
             self.append(

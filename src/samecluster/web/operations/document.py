@@ -13,7 +13,13 @@ from typing import Any
 
 from samecluster.web.context import Call, ServerContext
 from samecluster.web.operations import answer, decide, files, read
-from samecluster.web.operations.declared import ERROR, Operation, Operations, Parameter, Reply
+from samecluster.web.operations.declared import (
+    ERROR,
+    DeclaredReply,
+    Operation,
+    Operations,
+    Parameter,
+)
 from samecluster.web.operations.schema import SHARED, Schema, string
 
 __all__ = ["OPERATIONS", "as_text", "document"]
@@ -77,7 +83,7 @@ _PAGE_HEADER = {
 @OPERATIONS.declare(
     "GET /openapi.json",
     "This file.",
-    reply=Reply("This file.", {"application/json": {"type": "object"}}),
+    reply=DeclaredReply("This file.", {"application/json": {"type": "object"}}),
     open_to_all=True,
 )
 async def _openapi(_: ServerContext, __: Call) -> Any:

@@ -15,9 +15,9 @@ from samecluster.web.operations.declared import (
     CONFLICT,
     NOT_FOUND,
     UNUSABLE,
+    DeclaredReply,
     Operations,
     Parameter,
-    Reply,
 )
 from samecluster.web.operations.schema import TEXT, choice, string
 
@@ -26,9 +26,9 @@ __all__ = ["OPERATIONS"]
 OPERATIONS = Operations()
 
 
-def _file(*kinds: str) -> Reply:
+def _file(*kinds: str) -> DeclaredReply:
     """A reply that is a file of one of these media types."""
-    return Reply("The file.", dict.fromkeys(kinds, string(format="binary")))
+    return DeclaredReply("The file.", dict.fromkeys(kinds, string(format="binary")))
 
 
 @OPERATIONS.declare(

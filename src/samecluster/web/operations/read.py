@@ -29,9 +29,9 @@ from samecluster.web.operations.declared import (
     NOT_FOUND,
     PROGRESS,
     UNUSABLE,
+    DeclaredReply,
     Operations,
     Parameter,
-    Reply,
 )
 from samecluster.web.operations.schema import (
     COUNT,
@@ -111,7 +111,7 @@ async def _progress(context: ServerContext, _: Call) -> Any:
     "GET /events",
     'Server-sent events: progress (data: Progress), labels (data: {"version", "plot"}), trouble, '
     "ended. The first progress comes at once; a comment every 15 seconds.",
-    reply=Reply("The stream.", {"text/event-stream": TEXT}),
+    reply=DeclaredReply("The stream.", {"text/event-stream": TEXT}),
 )
 async def _events(context: ServerContext, _: Call) -> Any:
     return StreamingResponse(stream(context.thread, context.plot), media_type="text/event-stream")
