@@ -1,6 +1,5 @@
 """Certify: every label right and proven, in few questions, whatever the guide believes."""
 
-import os
 from typing import Any
 
 import numpy as np
@@ -23,8 +22,9 @@ from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import BadProof, check
 from samecluster.recovery.certify.guide.guide import Guide
 from samecluster.recovery.certify.knowledge import Knowledge
+from tests.cases.campaign import runs
 
-CAMPAIGN = 6000 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 520
+CAMPAIGN = runs(104, 6000)
 SHARDS = 26
 PLAIN = Certify(kernel="numpy")
 
@@ -73,6 +73,7 @@ def hard_instance(seed: int) -> Instance:
     return made
 
 
+@pytest.mark.campaign
 @pytest.mark.parametrize("shard", range(SHARDS))
 def test_all_families_are_exact_and_every_proof_passes(shard) -> None:
     for seed in range(shard, CAMPAIGN, SHARDS):
@@ -343,7 +344,7 @@ def without_answers(found: Recovery) -> set[str]:
 def test_thinking_saves_questions_at_a_small_margin(kernel) -> None:
     if kernel == "compiled" and compiled_programs() is None:
         pytest.skip("numba is not installed")
-    made = make_ellipsoids(2000, 3, 4, margin=0.2, random_state=1)
+    made = make_ellipsoids(600, 3, 4, margin=0.2, random_state=1)
     fast = certified(made, Certify(kernel=kernel, effort="fast"))
     auto = certified(made, Certify(kernel=kernel))
     assert auto.n_questions < fast.n_questions
@@ -360,7 +361,7 @@ def test_names_are_told_apart_without_a_question() -> None:
 
 
 def test_thorough_is_exact_too() -> None:
-    for seed in range(3):
+    for seed in range(runs(1, 10)):
         made = make_ellipsoids(300, 3, 4, margin=0.2, random_state=seed)
         auto = certified(made, Certify(), seed=seed).n_questions
         assert certified(made, Certify(effort="thorough"), seed=seed).n_questions <= auto + 5
