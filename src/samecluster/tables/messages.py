@@ -1,8 +1,10 @@
-"""Text from elsewhere (a library's message, a column's name), short enough for a message."""
+"""What messages need: text from elsewhere made short, and a name that is there twice."""
 
 from __future__ import annotations
 
-__all__ = ["brief", "reason_of"]
+from collections.abc import Iterable
+
+__all__ = ["brief", "first_repeated", "reason_of"]
 
 _LONGEST, _LONGEST_NAME = 150, 60  # characters; with what is around them, two lines of a terminal
 
@@ -17,3 +19,13 @@ def brief(text: str, longest: int = _LONGEST_NAME) -> str:
     """Text on one line, cut if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def first_repeated(names: Iterable[str]) -> str | None:
+    """The first name that was there before, if there is one."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None

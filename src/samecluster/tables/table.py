@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+import copy
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -10,14 +11,14 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import Column
-from samecluster.tables.messages import brief
+from samecluster.tables.messages import brief, first_repeated
 from samecluster.tables.reading.dialect import Dialect
 
 __all__ = ["Format", "Table"]
 
 Format: TypeAlias = Literal["csv", "jsonl", "parquet", "array", "frame", "images"]
 
-_MOST_NAMES = 12
+_MOST_NAMES = 12  # columns that a message lists
 
 
 class Table:
@@ -59,8 +60,11 @@ class Table:
         self.is_matrix = is_matrix
         self.incidental = incidental
         self.origin = origin
-        if len(self.columns) < len(columns):
-            raise InvalidInputError(f"{source}: {_repeated(c.name for c in columns)}")
+        twice = first_repeated(column.name for column in columns)
+        if twice is not None:
+            raise InvalidInputError(
+                f"{source}: two columns have the same name, {brief(twice)!r}; rename one"
+            )
         self.n_rows = n_rows if n_rows is not None else len(columns[0]) if columns else 0
 
     def __repr__(self) -> str:
@@ -107,24 +111,6 @@ class Table:
 
     def with_matrices(self, matrices: Mapping[str, FloatArray]) -> Table:
         """The same table with these matrices of features instead of its own."""
-        return Table(
-            self.source,
-            list(self.columns.values()),
-            format=self.format,
-            dialect=self.dialect,
-            lines=self.lines,
-            matrices=matrices,
-            is_matrix=self.is_matrix,
-            incidental=self.incidental,
-            origin=self.origin,
-            n_rows=self.n_rows,
-        )
-
-
-def _repeated(names: Iterable[str]) -> str:
-    seen: set[str] = set()
-    for name in names:
-        if name in seen:
-            return f"two columns have the same name, {brief(name)!r}; rename one"
-        seen.add(name)
-    return ""
+        table = copy.copy(self)
+        table.matrices = dict(matrices)
+        return table

@@ -22,8 +22,8 @@ from samecluster.tables.known_answers import read_labels
 
 __all__ = ["run_margin"]
 
-_SHOWN = 8
-_POINTS_A_COLUMN = 20  # fewer in a group, and proofs hardly save a question
+_SHOWN = 8  # rows named per group
+_POINTS_PER_COLUMN = 20  # fewer in a group, and proofs hardly save a question
 
 
 def run_margin(data: Path, labels: str) -> None:
@@ -93,7 +93,7 @@ def _advice(found: tuple[ClusterDiagnosis, ...], d: int) -> list[str]:
             "Not every group has a margin: with these columns labels cannot all be proven."
         )
     small = min(cluster.size for cluster in found)
-    if small < _POINTS_A_COLUMN * d:
+    if small < _POINTS_PER_COLUMN * d:
         lines.append(
             f"The smallest group has {small:,} rows in {d} columns. With so few, proofs hardly "
             "save a question; fewer columns may help."

@@ -13,7 +13,7 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TextColumn
-from samecluster.tables.messages import brief
+from samecluster.tables.messages import brief, first_repeated
 from samecluster.tables.reading.dialect import (
     SEPARATORS,
     CsvOptions,
@@ -48,8 +48,12 @@ def parse_delimited(data: bytes, source: str, options: CsvOptions) -> Table:
             f"the separator seems to be {other!r}"
         )
     names = _names(header, cells.width)
-    if len(set(names)) < len(names):
-        raise InvalidInputError(_named_twice(names, source))
+    twice = first_repeated(names)
+    if twice is not None:
+        raise InvalidInputError(
+            f"{source}, line 1: two columns have the same name, {brief(twice)!r}; rename one, or "
+            "say --no-header if this is no header"
+        )
     columns = [TextColumn(name, cells, at, dialect) for at, name in enumerate(names)]
     return Table(source, columns, format="csv", dialect=dialect, lines=lines, origin=header)
 
@@ -186,11 +190,3 @@ def _names(header: list[str] | None, width: int) -> list[str]:
     if header is None:
         return [f"x{at}" for at in range(width)]
     return [cell.strip() or f"column {at}" for at, cell in enumerate(header, 1)]
-
-
-def _named_twice(names: list[str], source: str) -> str:
-    twice = next(name for at, name in enumerate(names) if name in names[:at])
-    return (
-        f"{source}, line 1: two columns have the same name, {brief(twice)!r}; rename one, or say "
-        "--no-header if this is no header"
-    )

@@ -10,7 +10,7 @@ import numpy as np
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TypedColumn
-from samecluster.tables.messages import reason_of
+from samecluster.tables.messages import first_repeated, reason_of
 from samecluster.tables.reading.detect import read_table
 from samecluster.tables.reading.npy import table_of_array
 from samecluster.tables.table import Table
@@ -48,9 +48,8 @@ def as_table(data: Any, source: str = "data") -> Table:
 
 def _framed(frame: Any, source: str) -> Table:
     names = list(frame if isinstance(frame, Mapping) else _names(frame))
-    texts = [str(name) for name in names]
-    if len(set(texts)) < len(texts):
-        twice = next(name for at, name in enumerate(texts) if name in texts[:at])
+    twice = first_repeated(map(str, names))
+    if twice is not None:
         raise InvalidInputError(f"{source}: two columns have the same name, {twice!r}; rename one")
     columns = [TypedColumn(str(name), _values(frame[name])) for name in names]
     if not columns or not len(columns[0]):

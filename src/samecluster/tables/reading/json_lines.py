@@ -9,7 +9,7 @@ import numpy as np
 
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TypedColumn
-from samecluster.tables.messages import reason_of
+from samecluster.tables.messages import first_repeated, reason_of
 from samecluster.tables.reading.dialect import Dialect, decoded
 from samecluster.tables.table import Table
 
@@ -63,9 +63,7 @@ def _is_text(found: dict[str, Any]) -> bool:
 
 
 def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        names = [name for name, _ in pairs]
-        twice = next(name for at, name in enumerate(names) if name in names[:at])
+    twice = first_repeated(name for name, _ in pairs)
+    if twice is not None:
         raise ValueError(f"the key {twice!r} is there twice")
-    return found
+    return dict(pairs)
