@@ -124,19 +124,19 @@ class QuestionQueue:
         who: str | None = None,
         *,
         key: str | None = None,
-        confirms: bool = False,
+        deferred: bool = False,
     ) -> int:
         """Take an answer in, and return its sequence number once it is safe.
 
         Telling the same again changes nothing and returns the same number, also after a restart.
         With a ``key`` of the sender's that holds even if the answer was undone in between. Another
-        verdict of the same person replaces the one before. An answer that only ``confirms`` a label
-        is kept, and the run hears of it when it next begins from all answers.
+        verdict of the same person replaces the one before. The run hears of a ``deferred`` answer
+        when it next begins from all answers.
         """
         verdict = checked_verdict(verdict)
         kind = "unsure" if verdict is Verdict.UNSURE else "answered"
         body = {} if verdict is Verdict.UNSURE else {"verdict": verdict.value}
-        return self._take(question_id, verdict, who, key, kind, body, confirms)
+        return self._take(question_id, verdict, who, key, kind, body, deferred)
 
     def flag(
         self, question_id: str, note: str, who: str | None = None, *, key: str | None = None
@@ -266,7 +266,7 @@ class QuestionQueue:
         key: str | None,
         kind: str,
         body: dict[str, Any],
-        confirms: bool = False,
+        deferred: bool = False,
     ) -> int:
         before = None if key is None else self._state.sent(key)
         if before is not None:
@@ -274,7 +274,7 @@ class QuestionQueue:
         pair = pair_from(id_, self._state.items)
         said = self._state.vote(pair, who)
         if said is None or said.verdict is not verdict or said.note != body.get("note"):
-            role = "beside" if confirms else self._role(pair)
+            role = "beside" if deferred else self._role(pair)
             body |= {"items": list(self._shown.get(pair, pair)), "role": role}
             if key is not None:
                 body["key"] = key
