@@ -153,18 +153,22 @@ def test_an_audit_is_of_all_rows_and_is_not_repeated(folder, margin) -> None:
 
 
 @pytest.mark.usefixtures("small_sample")
-def test_an_audit_finds_labels_that_are_wrong(folder) -> None:
-    """A cluster that the sample does not hold, under a guessed margin: rows of it get corrected."""
+def test_an_audit_finds_labels_that_are_wrong_and_the_session_learns_of_them(folder) -> None:
+    """Rows of a third group that the first answers did not tell from the second."""
     centres = np.repeat([[0.0, 0.0], [60.0, 60.0], [75.0, 60.0]], [2_000, 2_000, 400], axis=0)
     labels = np.repeat([0, 1, 2], [2_000, 2_000, 400])
     np.save(folder / "points.npy", RNG.normal(size=(4_400, 2)) + centres)
-    liar = np.where(np.arange(4_400) % 7 == 0, labels, np.minimum(labels, 1))
     np.save(folder / "labels.npy", np.minimum(labels, 1))
-    told = clustered(folder, *truth(folder), "--margin", "1")
-    assert told["questions"]
-    np.save(folder / "labels.npy", liar)
-    told = clustered(folder, *truth(folder), "--audit", "0.01,0.9")
-    assert told["audit"]["checks"] > 230, "failures are found, so that more checks are needed"
+    before = clustered(folder, *truth(folder), "--margin", "1")
+    assert before["labels"]["proven"] > 4_000
+    assert not before["trouble"]
+    np.save(folder / "labels.npy", labels)
+    told = clustered(folder, *truth(folder), "--audit", "0.05,0.9", "-o", folder / "found")
+    assert told["audit"]["checks"] > 45, "as failures are found, more checks are needed"
+    _, how = folder_of(folder / "found")
+    assert np.count_nonzero(how[4_000:] == How.UNASSIGNED), "what was found wrong is corrected"
+    assert told["questions"] > before["questions"]
+    assert [one["kind"] for one in told["trouble"]] == ["refutation"], "the margin does not hold"
 
 
 def test_a_guessed_margin_and_an_audit_are_told(folder) -> None:

@@ -65,7 +65,7 @@ def test_questions_and_labels_are_those_of_the_data_in_memory(n, d, k, sample, t
 
 def test_data_that_fits_is_recovered_as_in_memory() -> None:
     for seed in range(3):
-        made = make_ellipsoids(900, 3, 4, margin=0.3, random_state=seed)
+        made = make_ellipsoids(500, 3, 4, margin=0.3, random_state=seed)
         found, whole = in_blocks(made, block=100, method=PLAIN), in_memory(made, PLAIN)
         assert found.answers == whole.answers
         assert (found.labels == whole.labels).all()

@@ -63,7 +63,7 @@ class Hesitant(Oracle):
         (noisy(1, "item"), True),
         (Panel({"ann": noisy(0, "pair"), "ben": noisy(1, "item"), "cem": same}, 0.9), True),
     ],
-    ids=str,
+    ids=lambda value: getattr(value, "__name__", type(value).__name__),
 )
 def test_our_oracles_pass(oracle, errs) -> None:
     check_oracle(oracle, X, errs=errs)

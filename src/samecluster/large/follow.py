@@ -33,8 +33,11 @@ from samecluster.recovery.result.how import How
 
 __all__ = ["LabelledSample", "OpenRows", "SampleLabels"]
 
-_FITTED = 20_000  # rows that clouds are fitted to: 400 for each number of a covariance at d=8
-_ENOUGH = 4_096  # open rows after which questions teach more than another sweep
+# Rows that clouds are fitted to: a covariance has 36 numbers at d=8, which more rows hardly move.
+_FITTED = 20_000
+# Open rows among those that joined after which sweeping stops: another sweep costs as much as the
+# first, and so many rows out of reach mean that a part of a cluster was not asked about yet.
+_ENOUGH = 4_096
 
 
 @dataclass(frozen=True, eq=False)

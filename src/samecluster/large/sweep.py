@@ -22,10 +22,14 @@ from samecluster.recovery.certify.closure import Closure
 __all__ = ["PIECE", "BlockDecisions", "RowDecisions", "Sweep", "SweepWork", "open_bits"]
 
 PIECE = 262_144
-"""Rows decided at once: enough of them in every direction of every cluster."""
+"""Rows decided at once: enough of them in every direction of every cluster, and at d=8 in doubles
+16 MB, a few of which are in memory at a time."""
 
-_MANY_ROWS = 300_000  # from which on it pays to find out which columns matter where
-_LEARNT_FROM = 8_192  # members of a cluster
+# From this many rows on it pays to find out which columns matter where (decision 9, "columns near a
+# direction first"); `benchmarks/scale.py` has sizes on both sides of it.
+_MANY_ROWS = 300_000
+# Members of a cluster that this is learnt from: 256 per direction of `ColumnSubsets`, which has 32.
+_LEARNT_FROM = 8_192
 
 _QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 

@@ -28,20 +28,20 @@ class AnswerDesk:
         who: str | None = None,
         *,
         key: str | None = None,
-        confirms: bool = False,
+        deferred: bool = False,
     ) -> int:
         """Take an answer in, and return its sequence number once it is safe.
 
         Telling the same again changes nothing and returns the same number, also after a restart.
         With a ``key`` of the sender's that holds even if the answer was undone in between. Another
-        verdict of the same person replaces the one before. An answer that only ``confirms`` a label
-        is kept, and the run hears of it when it next begins from all answers.
+        verdict of the same person replaces the one before. The run hears of a ``deferred`` answer
+        when it next begins from all answers.
         """
         verdict = checked_verdict(verdict)
         if verdict is Verdict.UNSURE:
-            return self._take("unsure", {}, question_id, verdict, who, key, confirms)
+            return self._take("unsure", {}, question_id, verdict, who, key, deferred)
         body = {"verdict": verdict.value}
-        return self._take("answered", body, question_id, verdict, who, key, confirms)
+        return self._take("answered", body, question_id, verdict, who, key, deferred)
 
     def flag(
         self, question_id: str, note: str, who: str | None = None, *, key: str | None = None
@@ -88,7 +88,7 @@ class AnswerDesk:
         verdict: Verdict,
         who: str | None,
         key: str | None,
-        confirms: bool = False,
+        deferred: bool = False,
     ) -> int:
         state = self._recorder.state
         before = None if key is None else state.book.event_of_key(key)
@@ -97,7 +97,7 @@ class AnswerDesk:
         pair = pair_from(id_, state.items)
         vote = state.vote(pair, who)
         if vote is None or vote.verdict is not verdict or vote.note != body.get("note"):
-            role = "beside" if confirms else self._queue.role(pair)
+            role = "beside" if deferred else self._queue.role(pair)
             body |= {"items": list(self._queue.shown_items(pair)), "role": role}
             if key is not None:
                 body["key"] = key

@@ -11,7 +11,7 @@ from samecluster.workspace.open import OpenSession
 
 __all__ = ["ComparedCells", "checked_columns", "compared"]
 
-_FAR_APART = 25.0  # percent of the items lie between the two
+_FAR_APART = 25.0  # percent of the items lie between the two: a quarter of what there is
 
 
 @dataclass(frozen=True)

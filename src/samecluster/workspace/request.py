@@ -136,7 +136,7 @@ def listed(given: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(found)
 
 
-_CONFIDENCE = 0.95
+_CONFIDENCE = 0.95  # of an audit whose error alone is given; the customary one
 
 
 def declared_parameters(

@@ -36,6 +36,7 @@ class RowAudit:
     follow: Callable[[OpenSession], None]
     who: str | None
     _verdicts: dict[Question, Verdict] = field(default_factory=dict, init=False)
+    _is_news: bool = field(default=False, init=False)
 
     def check(self, found: AllRowsSweep, error: float, confidence: float) -> AuditReport:
         """Check labels, and correct those that are found to be wrong."""
@@ -46,7 +47,7 @@ class RowAudit:
             for answer in self.opened.session.snapshot().answers
         )
         # The same checks again as long as the labels rest on the same answers: those to checks are
-        # kept, but change no label unless one is found to be wrong.
+        # kept, but the run does not hear of them before all are there.
         seed = [self.opened.session.state.seed, len(answers)]
         while True:
             labels, how = found.labels.copy(), found.how.copy()
@@ -64,6 +65,7 @@ class RowAudit:
                 report: AuditReport = end.value
             if not unknown:
                 found.labels[:], found.how[:] = labels, how
+                self._tell_the_run()
                 return report
             self._ask(unknown)
 
@@ -87,6 +89,12 @@ class RowAudit:
 
         for question, verdict in self.answering(unanswered()):
             items = keys[question.item], keys[question.comparator]
-            confirms = verdict is not Verdict.DIFFERENT
-            session.tell(question_id(items), verdict, self.who, confirms=confirms)
+            session.tell(question_id(items), verdict, self.who, deferred=True)
+            self._is_news = True
             self._verdicts[about_rows(question, rows)] = verdict
+
+    def _tell_the_run(self) -> None:
+        """If a label was wrong, the session has to learn from it: it begins from all answers."""
+        if Verdict.DIFFERENT in self._verdicts.values() and self._is_news:
+            margin = self.opened.session.state.parameters.get("margin", "auto")
+            self.opened.session.set_parameters(margin=margin, who=self.who)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from samecluster.cli.commands.label import INTERRUPTED
 from samecluster.cli.options import Json, OracleCommandOptions, takes_request
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.workspace.request import Request
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from samecluster.workspace.open import OpenSession
 
 __all__ = ["cluster"]
-
-_INTERRUPTED = 130
 
 OracleCommand = Annotated[
     str | None,
@@ -125,7 +124,7 @@ def cluster(
             "Nothing is kept." if no_session else "All answers are kept; the same command goes on."
         )
         progress.print(f"Stopped. {kept}", markup=False)
-        raise typer.Exit(_INTERRUPTED) from None
+        raise typer.Exit(INTERRUPTED) from None
 
 
 @contextmanager
