@@ -18,8 +18,8 @@ _MANTISSA_BITS = 53
 def as_integers(values: FloatArray) -> Array:
     """The values times one power of two that makes all of them integers, as Python's own.
 
-    >>> as_integers(np.array([0.5, -3.0, 0.0]))  # times 2**54
-    array([9007199254740992, -54043195528445952, 0], dtype=object)
+    >>> [number // 2**52 for number in as_integers(np.array([0.5, -3.0, 0.0]))]
+    [1, -6, 0]
     """
     if not np.isfinite(values).all():
         raise InvalidInputError("exact arithmetic needs finite numbers")
