@@ -34,7 +34,8 @@ def truth(question: Question) -> Verdict:
 def played(
     run: CertifyRun, ledger: Ledger, answer: Callable[[Question], Verdict] = truth
 ) -> list[list[Question]]:
-    plan, batches, verdicts = run.play(), [], None
+    plan, verdicts = run.play(), None
+    batches: list[list[Question]] = []
     while True:
         try:
             batch: Sequence[Question] = next(plan) if verdicts is None else plan.send(verdicts)
