@@ -1,4 +1,4 @@
-"""The groups that "same" answers make, for whoever starts from answers."""
+"""The groups that "same" answers make, for plans that start from answers."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class ClusterNames:
         """Two names are one cluster: ``gone`` is replaced by ``kept``, here and in all holders.
 
         If they were known to be different, ``kept`` differs from itself from now on: answers and
-        margin cannot both be right, and whoever looks for conflicts finds it.
+        margin cannot both be right, and the search for conflicts finds it.
         """
         for holder in self._holders:
             holder(kept, gone)

@@ -1,4 +1,4 @@
-"""Groups that somebody believes in, to choose questions by. Never trusted for a label.
+"""Groups that a user believes in, to choose questions by. Never trusted for a label.
 
 Hints (n,) have a number for each point, -1 where there is none. Wrong ones cost questions and
 nothing else.
@@ -12,7 +12,7 @@ from samecluster._typing import FloatArray, IntArray
 
 __all__ = ["hinted_components", "one_of_each_hint"]
 
-_MOST_GROUPS = 50  # each costs a pass over the sample whenever the guide looks again
+_MOST_GROUPS = 50  # each costs a pass over the sample whenever the guide is fitted again
 
 
 def hinted_components(points: FloatArray, hints: IntArray) -> IntArray | None:

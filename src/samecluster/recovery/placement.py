@@ -12,7 +12,8 @@ from samecluster.recovery.cluster_names import ClusterNames
 __all__ = ["MAX_COMPARATORS", "Placement", "belongs"]
 
 MAX_COMPARATORS = 3
-"""How many members a point is compared with before "unsure" stands for the whole cluster."""
+"""How many members a point is compared with before "unsure" stands for the whole cluster: the
+same person who was unsure three times most likely stays so."""
 
 
 def belongs(item: int, members: Sequence[int]) -> Plan[Verdict]:
@@ -87,8 +88,8 @@ class Placement:
     def place(self, items: Sequence[int]) -> Plan[list[int]]:
         """The cluster of each item, -1 where the answers leave it unsure.
 
-        All items are asked about at once, each against one cluster; as few batches as there are
-        clusters.
+        Each batch has one question per item that is not placed yet, so that there are at most as
+        many batches as clusters, and more only where answers are unsure.
         """
         started = {i: _Waiting(i) for i in items if i not in self.names.name_of}
         waiting = list(started.values())

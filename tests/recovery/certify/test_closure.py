@@ -126,7 +126,7 @@ def test_a_sample_takes_in_more_points() -> None:
         closure.ask(item, 0)
     closure.close(3)
     closure.extend(more)
-    assert closure.levels()[-1] == 6
+    assert closure.level_sizes[-1] == 6
     assert labelled(closure) == {0, 1, 2}
     closure.close(6)
     assert labelled(closure) == {0, 1, 2, 3, 5}

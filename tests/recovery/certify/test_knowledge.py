@@ -162,7 +162,7 @@ def test_levels_are_climbed_one_by_one() -> None:
     assert not known.climb(at_most=sizes[0])
     while known.climb():
         sizes.append(known.level_size)
-    assert sizes == known.closure.levels()
+    assert sizes == known.closure.level_sizes
     assert sizes[-1] == 9000
     assert len(labelled(known.closure)) + len(known.open_points()) == 9000
 

@@ -1,8 +1,10 @@
 """The test of reach: what is accepted is in reach, what is rejected has a witness of it."""
 
 import math
+from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -43,3 +45,17 @@ def test_what_floats_cannot_decide_rationals_do() -> None:
         assert found.accepted.tolist() == [0]
         ids = set(cluster.ids[found.solved.basis[0]].tolist())
         assert {0, 1} & ids
+
+
+@pytest.mark.parametrize("end", [(1.5, 0.0), (0.75, 0.75), (-0.5, 0.75), (0.25, -0.5)])
+def test_a_hair_beyond_the_bound_is_never_accepted(end) -> None:
+    """Over a triangle the gauge is |x| + |y| + |1 - x - y|; at γ=3 it may be 2 and not more."""
+    hairs = np.concatenate([[0.0], 2.0 ** -np.arange(12.0, 53.0), -(2.0 ** -np.arange(12.0, 53.0))])
+    around = np.array(end) + hairs[:, None] * np.sign(end)
+    X = np.concatenate([[[0.0, 0.0], [1.0, 0.0], [0.0, 1.0]], around])
+    cluster = closure_over(X, 3.0, [0, 1, 2]).clusters[0]
+    found = ReachTest(Kernel(), 3.0).run(cluster, np.arange(3, len(X)))
+    exact = [[Fraction(float(value)) for value in row] for row in around]
+    within = [abs(x) + abs(y) + abs(1 - x - y) <= 2 for x, y in exact]
+    assert 0 < sum(within) < len(within)
+    assert found.accepted.tolist() == np.flatnonzero(within).tolist()

@@ -313,3 +313,15 @@ def test_a_group_that_is_ruled_out_is_not_predicted() -> None:
     assert model.prediction().groups.tolist() == [0, 1, 0, 1, 1, 1]
     names.merge(0, 1)
     assert model.prediction().groups.tolist() == [0] * 6
+
+
+def test_what_is_ruled_out_of_a_group_is_ruled_out_of_the_one_it_is_merged_into() -> None:
+    X = np.array([[0.0], [0.1], [0.2], [5.0], [5.1], [5.2], [0.3]])
+    names = ClusterNames()
+    model = Predictor(X, names, np.random.default_rng(0))
+    for item in (0, 5, 6):
+        names.found(item)
+        model.learn(item)
+    model.rule_out(1, 2)
+    names.merge(0, 2)
+    assert model.prediction().groups[[1, 2]].tolist() == [1, 0]

@@ -21,9 +21,20 @@ from samecluster.recovery.certify.reach_test import QUIET, ReachResult, ReachTes
 
 __all__ = ["Closure"]
 
-_ROWS = 512
-_SAMPLE = 256
-_FEW = 256
+_ROWS = 2048  # points per product with witnesses, so that it stays in the cache
+_SAMPLE = 256  # points by which a cluster's progress is judged, to within 3 %
+_FEW = 256  # rejected points whose witnesses are tried on all members: one product
+_MOST_TRIED = 200 * _FEW  # members up to which that product takes less time than a sweep
+# Share of tested points from which a cluster proves most of what is near it: it has not stalled,
+# and the witnesses of the few others would rule out too little to be worth a product.
+_MOSTLY_ACCEPTED = 0.8
+_HARDLY_ACCEPTED = 0.3  # share below which far points wait for the next pass, once the hull grew
+_GREW = 0.5  # share of new columns that is growth
+_PRUNED_FROM = 256  # columns; fewer are no burden
+_PRUNED_GROWTH = 2.5  # times the columns left by the last pruning: each column is pruned O(1) times
+# Single precision has 24 bits: witnesses are believed only this far from the bound, relatively.
+_WITNESS_ROOM = 1e-4
+_CLAMP = 1e-5
 
 
 class Closure:
@@ -58,7 +69,7 @@ class Closure:
             self.order = np.arange(len(X), dtype=np.int32)
         else:
             self.order = first_rows(len(X), len(X), seed).astype(np.int32)
-        self._sizes = [s for s in level_sizes(survey.n, X.shape[1]) if s < len(X)] + [len(X)]
+        self.level_sizes = [s for s in level_sizes(survey.n, X.shape[1]) if s < len(X)] + [len(X)]
         self.labels = np.full(len(X), -1, np.int16)
         self.clusters: dict[int, MemberColumns] = {}
         self.closed_at: dict[int, tuple[int, int]] = {}
@@ -73,9 +84,6 @@ class Closure:
         """Points that are in no cluster whatever the margin says: they are never looked at."""
         self.order = self.order[~np.isin(self.order, points)]
 
-    def levels(self) -> list[int]:
-        return self._sizes
-
     def extend(self, points: FloatArray) -> None:
         """More points of the data that X is a sample of: a level of their own, above the others."""
         new = np.arange(len(self.X), len(self.X) + len(points), dtype=np.int32)
@@ -84,7 +92,7 @@ class Closure:
         for cluster in self.clusters.values():
             cluster.rebase(self.X)
         self.labels = np.concatenate([self.labels, np.full(len(points), -1, np.int16)])
-        self._sizes.append(len(self.X))
+        self.level_sizes.append(len(self.X))
 
     @QUIET
     def ask(self, point: int, cluster: int) -> None:
@@ -138,7 +146,7 @@ class Closure:
     def _stalled(self, c: int, points: Array) -> bool:
         """Whether a cluster proves only part of the points near it, by a small sample."""
         sample = points[:_SAMPLE]
-        return bool(len(sample)) and self._test(c, sample, True) < 0.8
+        return bool(len(sample)) and self._test(c, sample, True) < _MOSTLY_ACCEPTED
 
     def _learn_all(self, c: int, points: Array) -> None:
         """The extremes of points accepted without learning; only needed if some were not."""
@@ -177,7 +185,7 @@ class Closure:
         if not len(open_):
             return False
         members = np.flatnonzero(self.labels == c)
-        if len(members) > 200 * _FEW:
+        if len(members) > _MOST_TRIED:
             return False
         pi, top, at = cluster.pi[open_], np.zeros(len(open_), np.float32), np.zeros(len(open_), int)
         for begin in range(0, len(members), CHUNK):
@@ -208,10 +216,10 @@ class Closure:
             known = len(cluster.rejected)
             share = self._test(c, points[:chunk], True)
             points = points[chunk:]
-            if share > 0.8:
+            if share > _MOSTLY_ACCEPTED:
                 chunk = min(2 * chunk, CHUNK)
                 continue
-            if share < 0.3 and cluster.added - before > 0.5 * size:
+            if share < _HARDLY_ACCEPTED and cluster.added - before > _GREW * size:
                 return
             if len(points):
                 points = self._ruled_out(cluster, points, known)
@@ -223,14 +231,14 @@ class Closure:
             return points
         pi = cluster.pi[held]
         out, best = [], []
-        for begin in range(0, len(points), 4 * _ROWS):
-            lifted = cluster.lift(self.X[points[begin : begin + 4 * _ROWS]]).astype(np.float32)
+        for begin in range(0, len(points), _ROWS):
+            lifted = cluster.lift(self.X[points[begin : begin + _ROWS]]).astype(np.float32)
             values = np.abs(lifted @ pi.T)
             at = values.argmax(axis=1)
             best.append(values[np.arange(len(at)), at])
             out.append(held[at])
         value, at = np.concatenate(best), np.concatenate(out)
-        over = value > self.bound * (1 + 1e-4)
+        over = value > self.bound * (1 + _WITNESS_ROOM)
         cluster.keep(points[over], cluster.pi[at[over]], value[over])
         return points[~over]
 
@@ -272,7 +280,7 @@ class Closure:
             new = cluster.extremes(points[which], found.lifted[which])
             if len(new):
                 cluster.append(new)
-            if len(cluster.ids) > max(256, 2.5 * cluster.pruned):
+            if len(cluster.ids) > max(_PRUNED_FROM, _PRUNED_GROWTH * cluster.pruned):
                 cluster.prune()
 
     def _reject(self, c: int, points: Array, found: ReachResult) -> None:
@@ -282,7 +290,7 @@ class Closure:
         left[found.accepted] = False
         pi = found.solved.pi[left]
         value = np.einsum("pr,pr->p", found.lifted[left], pi)
-        least = np.float32(self.bound * (1 + 1e-5))
+        least = np.float32(self.bound * (1 + _CLAMP))
         self.clusters[c].keep(points[left], pi, np.maximum(np.abs(value), least))
 
     @QUIET

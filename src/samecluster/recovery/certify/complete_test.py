@@ -26,14 +26,15 @@ from samecluster.recovery.certify.knowledge import Knowledge
 
 __all__ = ["CompleteTest", "EllipsoidPool", "lifted", "weighted"]
 
-_MOST_MEMBERS = 10_000
-_ROUNDS = 25
-_ADDED = 4
-_BUSY = 60
-_NEAREST = 8
-_POLISH = 6
-_ROOM = 1 + 1e-9
-_FARTHEST = 1e6
+_MOST_MEMBERS = 10_000  # from here on only the cluster's columns, which are its extremes
+_ROUNDS = 25  # of extending working sets; of 5,600 tests none needed more than five
+_ADDED = 4  # members and non-members per round, those that the ellipsoid gets most wrong
+_BUSY = 60  # rows of each side that mattered before; D(D+1)/2 determine an ellipsoid
+_NEAREST = 8  # non-members that a first test begins with
+_POLISH = 6  # solver steps after it is decided, which make weights exact enough for a certificate
+_ROOM = 1 + 1e-9  # what an ellipsoid shows is believed only beyond rounding
+_FARTHEST = 1e6  # times the margin: a cluster without near non-members is not infinitely open
+_TIGHT, _LOOSE = 1e-4, 1e-2  # share of the largest weight from which a row mattered
 
 
 class EllipsoidPool:
@@ -112,9 +113,9 @@ class EllipsoidPool:
         if found is None:
             return np.zeros(0, dtype=np.int64)
         if found.verdict is Feasibility.INFEASIBLE:
-            self._remember(found, members, others, 1e-4)
+            self._remember(found, members, others, _TIGHT)
             return self._conclude(found, members, others, item, inside, region)
-        self._remember(found, members, others, 1e-2)
+        self._remember(found, members, others, _LOOSE)
         self.factors = np.concatenate([self.factors, found.factor[None]])
         self.largest = np.append(self.largest, _squares(self.trial.inner, found.factor).max())
         least = _squares(self.trial.outer, found.factor).min(initial=np.inf)

@@ -1,4 +1,4 @@
-"""Thinking before asking: what else follows, and which question would teach most.
+"""Deduction before asking: what else follows, and which question would teach most.
 
 Where the reach of the known members stalls, single exclusion over many points and the complete
 test still decide points without a question, and the ellipsoids that remain possible tell where an
@@ -24,27 +24,28 @@ from samecluster.recovery.certify.knowledge import Knowledge
 
 __all__ = ["Deduction"]
 
-_SWEPT = 1200
-_SWEPT_AGAINST = 1500
-_SWEEPS = 2
-_FEW = 30
-_LOOKED_AT = 1500
-_FRONT = 10_000
-_TESTS = 60
-_TURN = 6
-_KEPT = 100
-_NEAREST = 12
-_WORTH = 0.01  # share of the open points that must be labelled to think again before asking
-_LONGEST_PAUSE = 7
-_SPANS = 1e-7
+# The work per question, which takes about a second (docs/decisions/0007).
+_SWEPT = 1200  # items per cluster and sweep, those first that are outside most other clusters
+_SWEPT_AGAINST = 1500  # non-members per cluster and sweep, at random
+_SWEEPS = 2  # what the first sweep shows outside is a non-member in the second
+_FEW = 30  # items shown outside; after fewer there is no other sweep
+_LOOKED_AT = 1500  # open points among which to look for one to test, or to ask about
+_FRONT = 10_000  # non-members of a complete test: the nearest; farther ones hardly ever matter
+_TESTS = 60  # complete tests
+_TURN = 6  # tests of one cluster and side before the next has its turn
+_KEPT = 100  # ellipsoids per cluster, those that keep most open
+_NEAREST = 12  # non-members that a test of two names begins with; it adds what it needs
+_WORTH = 0.01  # share of the open points that must be labelled to deduce again before asking
+_LONGEST_SKIP = 7  # questions; 1, 3, 7 after deductions that labelled nothing
+_SPANS = 1e-7  # smallest singular value, relatively: below it ellipsoids are not determined
 
 
 class Deduction:
     """Conclusions from all that is known.
 
     ``guess`` gives the likely cluster of items. ``compiled`` tests are used where they are wanted
-    and installed. Unless ``exhaustive``, thinking that has led nowhere is not tried again for a few
-    questions.
+    and installed. Unless ``exhaustive``, a deduction that labelled nothing is not tried again for
+    a few questions.
     """
 
     def __init__(
@@ -63,7 +64,7 @@ class Deduction:
 
     @cached_property
     def compiled(self) -> Any:
-        """The compiled complete test, or None; loaded by the first thought, not before."""
+        """The compiled complete test, or None; loaded by the first deduction, not before."""
         return compiled_decisions() if self._may_compile else None
 
     @property
@@ -83,7 +84,7 @@ class Deduction:
         gain = float((labels[open_] >= 0).mean())
         if self.exhaustive:
             return gain > 0
-        self._last_skip = 0 if gain > 0 else min(2 * self._last_skip + 1, _LONGEST_PAUSE)
+        self._last_skip = 0 if gain > 0 else min(2 * self._last_skip + 1, _LONGEST_SKIP)
         self._rounds_to_skip = self._last_skip
         return gain > _WORTH
 

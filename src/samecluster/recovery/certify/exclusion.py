@@ -17,6 +17,10 @@ from samecluster.recovery.certify.reach_test import QUIET
 
 __all__ = ["Exclusion"]
 
+_ROOM = 1 + 1e-5  # slabs are in single precision, which is off by less
+_NO_BOUND = 1e30
+_TINY = 1e-300  # a cluster of one point has no radius
+
 
 class Exclusion:
     """Programs against a cluster's columns, for one margin. Items are rows of ``cluster.X``."""
@@ -30,7 +34,7 @@ class Exclusion:
     def reached(self, cluster: MemberColumns, items: Array) -> Array:
         """Those of the items that the cluster reaches now, whatever their label."""
         lifted = cluster.lift(cluster.X[items])
-        near = np.flatnonzero(cluster.score(lifted.astype(np.float32)) <= self.bound * (1 + 1e-5))
+        near = np.flatnonzero(cluster.score(lifted.astype(np.float32)) <= self.bound * _ROOM)
         if not len(near):
             return items[:0]
         shown, _ = self._shown(cluster.starts[0], lifted[near], cluster.columns, cluster.noise)
@@ -106,12 +110,12 @@ class Exclusion:
     def gauges(self, cluster: MemberColumns, items: Array) -> Array:
         """The gauge of each item against the cluster's columns, in double precision."""
         lifted = cluster.lift(cluster.X[items])
-        return _solve_from(cluster.starts[0], lifted, cluster.columns, 1e30, 0.0).total
+        return _solve_from(cluster.starts[0], lifted, cluster.columns, _NO_BOUND, 0.0).total
 
     def norm(self, cluster: MemberColumns, item: int) -> float:
         """How far an item lies from the middle of a cluster, in units of the cluster's radius."""
         offset = cluster.lift(cluster.X[[item]])[0, :-1] - cluster.mean
-        return float(np.linalg.norm(offset)) / max(cluster.radius, 1e-300)
+        return float(np.linalg.norm(offset)) / max(cluster.radius, _TINY)
 
 
 def _solve_from(

@@ -210,8 +210,8 @@ class Knowledge:
         self._look_for_conflicts()
 
     def climb(self, at_most: int | None = None) -> bool:
-        """Go to the next level; False if there is none (of at most so many points)."""
-        levels = self._levels()
+        """Go to the next level; False if there is none (of at most ``at_most`` points)."""
+        levels = self.closure.level_sizes
         if self._level + 1 >= len(levels):
             return False
         if at_most is not None and levels[self._level + 1] > at_most:
@@ -221,13 +221,10 @@ class Knowledge:
         self._look_for_conflicts()
         return True
 
-    def _levels(self) -> list[int]:
-        return self.closure.levels()
-
     @property
     def level_size(self) -> int:
         """How many points are looked at now."""
-        return self._levels()[self._level]
+        return self.closure.level_sizes[self._level]
 
     def refine(self, factor: int) -> None:
         """Look more closely at each cluster: more of its extreme members prove more."""

@@ -13,13 +13,16 @@ from samecluster._typing import IntArray
 __all__ = ["LARGEST_LEVEL", "first_rows", "level_sizes", "sample_seed"]
 
 LARGEST_LEVEL = 200_000
-"""More points than this are not looked at before a question is asked."""
+"""More points than this are not looked at before a question is asked: closing 200,000 took 0.2 s
+compiled (d=4, five clusters), and NumPy takes several times as long, about as long as an answer."""
 
+# Points of the first level: closed in 0.03 s (d=4), so that nobody waits for the next question.
+# In many columns a cluster needs more points before its members reach each other.
 _FIRST_LEVEL = 4096
 _LARGE_FIRST_LEVEL = 8192
 _LARGE_DIMENSION = 7
-_GROWTH = 4
-_PERMUTED = 1 << 21
+_GROWTH = 4  # all levels below the last one together have a third of its points
+_PERMUTED = 1 << 21  # rows; a permutation of them takes 0.1 s, and of a billion a minute
 
 
 def level_sizes(n: int, d: int) -> list[int]:
@@ -43,8 +46,8 @@ def sample_seed(rng: np.random.Generator) -> int:
 def first_rows(n: int, count: int, seed: int) -> IntArray:
     """The first ``count`` rows of a random permutation of n.
 
-    Of very many rows the beginning is drawn first, so that those who need no more need not wait
-    for a permutation of all.
+    Of very many rows the beginning is drawn first: where no more is needed, no time goes into a
+    permutation of all.
     """
     rng = np.random.default_rng(seed)
     if n <= _PERMUTED:

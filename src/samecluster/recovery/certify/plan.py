@@ -3,7 +3,7 @@
 The reach of a cluster's known members is the set of points that every cluster of margin γ that
 holds them must hold (docs/theory.md). After every answer the reach of each cluster is closed; the
 next question goes where the known members are short of what probably belongs to them. It ends when
-every point is asked or proven, with a log that anybody can check.
+every point is asked or proven, with a log that a checker can verify.
 """
 
 from __future__ import annotations
@@ -37,8 +37,13 @@ from samecluster.recovery.result.result import Recovery
 
 __all__ = ["Certify", "CertifyRun"]
 
+# Times as many directions along which members become columns, once the reach stalls at a small
+# margin: each member proves little there, so that missing ones matter.
 _FINER = 8
-_WIDE_MARGIN = 0.5  # below it, knowing which clusters differ helps more than more members
+# Below it, knowing which clusters differ helps more than more members, and the questions that rule
+# out most ellipsoids more than those that need most. At margin 0.2, doing without takes 2 to 3
+# times as many questions (500 points in d=3: 138 and not 46).
+_WIDE_MARGIN = 0.5
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,9 @@ from samecluster.geometry.reach.members import MemberColumns
 
 __all__ = ["SlabFilter", "likely_reached"]
 
-_ROWS = 2048
-_TRIED = 3
+_ROWS = 2048  # points per product with slabs, so that it stays in the cache
+_ROOM = 1 + 1e-5  # slabs are in single precision, which is off by less
+_TRIED = 3  # non-members per item; each costs a program
 
 
 class SlabFilter:
@@ -41,7 +42,7 @@ class SlabFilter:
         """Points that are not ``excluded`` (n,) and that no slab rules out, deepest first."""
         if self.whitening is not cluster.T:
             self._lift(cluster)
-        bound = np.float32(self.bound * (1 + 1e-5))
+        bound = np.float32(self.bound * _ROOM)
         slabs = cluster.slabs()
         todo = np.flatnonzero(~excluded[self.points])
         had = self.own[todo] >= 0

@@ -18,6 +18,10 @@ from samecluster.geometry.reach.members import MemberColumns, spread_basis
 
 __all__ = ["QUIET", "ReachResult", "ReachTest"]
 
+_STOP = 1 - 1e-12  # programs go on to this share of the bound: slack for the check's own bound
+_CLOSE = 1 + 1e-9  # up to this share of it rationals decide; a double is off by less
+_SINGULAR = 1e-250  # determinants below it are those of a basis that floats cannot invert
+
 # Off the span of a thin cluster single precision overflows. NaN compares as large everywhere: such
 # points are not accepted, or are decided in double precision and rationals.
 QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
@@ -88,12 +92,12 @@ class ReachTest:
             inverses,
             cluster.columns,
             self.bound,
-            self.bound * (1 - 1e-12),
+            self.bound * _STOP,
         )
         good = checks.confirmed(
             lifted[unsure], again.basis, again.inverse, cluster.columns, cluster.noise, self.limit
         )
-        close = ~good & (again.total <= self.bound * (1 + 1e-9))
+        close = ~good & (again.total <= self.bound * _CLOSE)
         for i in np.flatnonzero(close):
             good[i] = self._exact(cluster, points[unsure[i]], again.basis[i])
         solved.basis[unsure], solved.inverse[unsure] = again.basis, again.inverse
@@ -110,5 +114,5 @@ def _independent(columns: Array, bases: Array) -> Array:
     """The bases, with those that single precision left nearly singular replaced by a spread one."""
     sizes = np.abs(np.linalg.det(columns[bases]))
     out = bases.copy()
-    out[~(sizes > 1e-250)] = spread_basis(columns)
+    out[~(sizes > _SINGULAR)] = spread_basis(columns)
     return out

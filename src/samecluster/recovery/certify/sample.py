@@ -11,7 +11,7 @@ from samecluster.points.array import unit_scaled
 
 __all__ = ["Sample"]
 
-_SIZE = 4_096
+_SIZE = 4_096  # as the first level (`levels`): a cluster of 1 % has 40 points in it
 _SMALL = 16_384  # data up to this size is looked at as a whole: it may hold rare clusters
 
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 __all__ = ["StallWatch"]
 
-_PATIENCE = 10  # questions beyond two spanning sets
-_WORTH_ASKING = 2e-4  # share of the points that a question must prove, or two points
+# In each window of questions: enough to span a cluster twice, and 10 for answers that surprise.
+_PATIENCE = 10
+# Share of the points that a question must prove, and two points at least: else a person would do
+# about as well by labelling points one by one, and prediction takes over.
+_WORTH_ASKING = 2e-4
 
 
 class StallWatch:

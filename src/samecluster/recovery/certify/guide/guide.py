@@ -18,9 +18,18 @@ __all__ = ["UNCLAIMED", "Guide"]
 UNCLAIMED = 1 << 30
 """Groups from this number on are components of the mixture that no cluster has claimed yet."""
 
-_MOMENT_POINTS = 2000
-_FLATTEST = 1e-10
+_MOMENT_POINTS = 2000  # of a group, for its mean and covariance: to within a few per cent
+_FLATTEST = 1e-10  # of the largest variance; a flat group is not infinitely thin
+_TINIEST = 1e-30  # variance of a group of identical points
 _NEWS = 0.01  # share of the sample that must become known for another fit
+_ROUNDS = 4  # of moving points to the group that suits them best; most moves are in the first
+_FEW_MOVE = 5e-4  # share of the points; when fewer move, the groups are settled
+_DEEP = 2.0  # times the expected squared distance from the mean
+_SPLIT = 0.5  # of the squared distance: only points that are clearly nearer change sides
+_SHOWN = 200  # known members of either side of a split
+# A group of fewer points per column than this borrows a shape: the usual one, much smaller, since
+# a new group is most often a small piece.
+_SMALL, _BORROWED = 2, 0.02
 
 
 class Guide:
@@ -45,7 +54,7 @@ class Guide:
         """The groups that have points."""
         return [int(group) for group in np.unique(self.groups)]
 
-    def refit(self, labels: IntArray, outside: BoolArray, rounds: int = 4) -> None:
+    def refit(self, labels: IntArray, outside: BoolArray, rounds: int = _ROUNDS) -> None:
         """Move unlabelled points to the group that suits them best, until few move."""
         known = labels >= 0
         self._known = int(np.count_nonzero(known))
@@ -63,7 +72,7 @@ class Guide:
             moved = np.array(alive)[scores.argmin(axis=1)]
             changed = float((moved != self.groups[unknown]).mean())
             self.groups[unknown] = moved
-            if changed < 5e-4:
+            if changed < _FEW_MOVE:
                 break
         self._measure()
 
@@ -106,7 +115,7 @@ class Guide:
         if group not in self._shapes:
             return True
         inner = self.whiten(group, self.points[at][None, :])[0]
-        return float(inner @ inner) < 2.0 * len(inner)
+        return float(inner @ inner) < _DEEP * len(inner)
 
     def _split(
         self, mates: IntArray, group: int, cluster: int, labels: IntArray, outside: BoolArray
@@ -117,12 +126,12 @@ class Guide:
         whitened = self.whiten(group, self.points[mates])
 
         def nearest(label: int) -> FloatArray:
-            known = np.flatnonzero(labels == label)[-200:]
+            known = np.flatnonzero(labels == label)[-_SHOWN:]
             members = self.whiten(group, self.points[known])
             gaps = np.sum((whitened[:, None, :] - members[None, :, :]) ** 2, axis=2)
             return np.asarray(gaps.min(axis=1, initial=np.inf))
 
-        move = (nearest(cluster) < 0.5 * nearest(group)) & ~outside[mates, cluster]
+        move = (nearest(cluster) < _SPLIT * nearest(group)) & ~outside[mates, cluster]
         self.groups[mates[move]] = cluster
 
     def _measure(self) -> None:
@@ -134,13 +143,13 @@ class Guide:
             some = self.points[which[:: max(1, len(which) // _MOMENT_POINTS)]]
             mean = some.mean(axis=0)
             moments[group] = mean, (some - mean).T @ (some - mean) / len(some), len(some)
-        large = [cov for _, cov, size in moments.values() if size > 2 * (d + 1)]
+        large = [cov for _, cov, size in moments.values() if size > _SMALL * (d + 1)]
         usual = np.mean(large, axis=0) if large else np.eye(d)
         self._shapes = {}
         for group, (mean, cov, size) in moments.items():
-            if size <= 2 * (d + 1):
-                share = size / (2.0 * (d + 1))
-                cov = share * cov + 0.02 * (1.0 - share) * usual
+            if size <= _SMALL * (d + 1):
+                share = size / (_SMALL * (d + 1))
+                cov = share * cov + _BORROWED * (1.0 - share) * usual
             values, axes = np.linalg.eigh(cov)
-            values = np.maximum(values, max(_FLATTEST * float(values[-1]), 1e-30))
+            values = np.maximum(values, max(_FLATTEST * float(values[-1]), _TINIEST))
             self._shapes[group] = mean, axes / np.sqrt(values), float(np.log(values).sum())

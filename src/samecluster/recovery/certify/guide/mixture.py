@@ -18,17 +18,17 @@ from samecluster._typing import FloatArray, IntArray
 
 __all__ = ["Mixture", "components"]
 
-_FIT_POINTS = 4000
-_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20)
-_POINTS_EACH = 8
-_WORSE = 2  # so many counts in a row without a better value, and larger ones are not tried
-_STARTS = 3
+_FIT_POINTS = 4000  # the whole sample of large data; the first question waits for the fits
+_COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20)  # of components; one more of many hardly matters
+_POINTS_EACH = 8  # fewer points per component than this show no shape
+_WORSE = 2  # counts in a row without a better value; larger ones are then not tried
+_STARTS = 3  # the likeliest is kept; k-means from spread seeds rarely fails three times
 _FLOOR = 1e-9  # variance added to every direction: points of unit range may lie in a plane
-_MEANS_ROUNDS = 20
-_ROUNDS = 100
+_MEANS_ROUNDS = 20  # of k-means, which only starts the mixture
+_ROUNDS = 100  # of the mixture, if it gains that long
 _TINY = 1e-200  # squared distances that add up to less are none to draw by
 _GAIN = 1e-3  # mean log-likelihood that a round must add
-_MOST_REMEMBERED = 4
+_MOST_REMEMBERED = 4  # a session needs its own; each is as long as the sample
 
 _remembered: dict[Hashable, IntArray] = {}
 
@@ -87,8 +87,8 @@ def components(points: FloatArray, n_clusters: int | None, seed: int) -> IntArra
     """The component of each point (m, d) in a mixture fitted to them, numbered from 0.
 
     Without a number of clusters, the one with the best Bayesian information criterion. The last few
-    results are remembered: a session begins the same run anew when an answer is taken back or comes
-    unasked, and most of the time that takes would go into the same fits.
+    results are remembered: a session begins the same run again when an answer is taken back or
+    comes unasked, and most of the time that takes would go into the same fits.
     """
     data = hashlib.blake2b(points.tobytes(), digest_size=16).digest()
     key = (data, points.shape, n_clusters, seed)
