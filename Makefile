@@ -39,15 +39,17 @@ test-mutants: .venv/developer
 test-wheel: .venv/developer
 	$(BIN)/python -m tests.project.wheel
 
-# Floors are a little below what was measured: a change that leaves new code untested falls below.
+# Floors are a little below what was measured. It doubles the time of these tests, so CI leaves it out.
+TESTS_COVERED := tests/proof tests/questions tests/recovery/certify tests/sessions tests/test_api.py \
+  src/samecluster/proof src/samecluster/questions src/samecluster/recovery/certify src/samecluster/sessions
 coverage: .venv/developer
 	$(BIN)/python -m coverage erase
-	$(ONE_THREAD) $(BIN)/python -m coverage run -m pytest -n auto tests/recovery/certify tests/proof tests/questions tests/sessions
+	$(ONE_THREAD) $(BIN)/python -m coverage run -m pytest -n auto $(TESTS_COVERED)
 	$(BIN)/python -m coverage combine --quiet
-	$(BIN)/python -m coverage report --include='*/recovery/certify/*' --fail-under=95
-	$(BIN)/python -m coverage report --include='*/proof/*' --fail-under=95
-	$(BIN)/python -m coverage report --include='*/questions/*' --fail-under=95
-	$(BIN)/python -m coverage report --include='*/sessions/*' --fail-under=95
+	$(BIN)/python -m coverage report --include='*/recovery/certify/*' --fail-under=93
+	$(BIN)/python -m coverage report --include='*/proof/*' --fail-under=97
+	$(BIN)/python -m coverage report --include='*/questions/*' --fail-under=97
+	$(BIN)/python -m coverage report --include='*/sessions/*' --fail-under=94
 
 lint: .venv/developer
 	$(BIN)/ruff check .
