@@ -30,7 +30,7 @@ SELECTION = (
     "tests/questions/test_run.py",
     "tests/proof/test_checker.py",
     "tests/oracles/test_oracles.py",
-    "tests/sessions/test_storage.py",
+    "tests/sessions/storage/test_sqlite.py",
     "tests/test_estimator.py",
 )
 _LEFT_OUT = ("PYTHONPATH", "SAMECLUSTER_TESTS")

@@ -91,7 +91,7 @@ def test_before_anything_is_known_there_is_nothing_to_show(views, opened) -> Non
     blank = SessionSummary.blank(opened.session)
     assert views.clusters(blank) == []
     assert views.members(0, 0, 4, None, blank) is None
-    plot = Plot(opened.prepared.X, ("length", "width"), views)
+    plot = Plot(opened.data.X, ("length", "width"), views)
     labels = plot.labels(blank)
     assert set(labels["labels"]) == {-1}
     assert set(labels["how"]) == {0}
@@ -100,7 +100,7 @@ def test_before_anything_is_known_there_is_nothing_to_show(views, opened) -> Non
 def test_the_plane_of_the_plot_changes_with_the_set_of_clusters_only(
     views, opened, summary
 ) -> None:
-    plot = Plot(opened.prepared.X, ("length", "width"), views)
+    plot = Plot(opened.data.X, ("length", "width"), views)
     assert plot.version_for(summary) == 0
     first = plot.points(summary)
     assert plot.points(summary)["version"] == first["version"] == plot.labels(summary)["version"]

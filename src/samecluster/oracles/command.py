@@ -183,7 +183,9 @@ class CommandOracle(Oracle):
         for errand in away:
             errand.process.stop()
         for _ in away:
-            self._processes.remove(arrived.get().process)
+            process = arrived.get().process
+            process.see_off()  # one that had answered before it was killed waits for nobody
+            self._processes.remove(process)
 
 
 @dataclass(eq=False)
