@@ -220,7 +220,7 @@ def test_collections_that_hold_no_points_are_refused(source, message, tmp_path) 
     ],
 )
 def test_impossible_settings_are_refused(options, message, monkeypatch) -> None:
-    monkeypatch.setattr("samecluster.points.dask_cluster._PATIENCE", "1s")
+    monkeypatch.setattr("samecluster.points.dask_cluster._TIMEOUT", "1s")
     with pytest.raises(InvalidInputError, match=message):
         recovered(da.from_array(MADE.X), **options)
 

@@ -21,11 +21,11 @@ __all__ = ["MemberColumns", "spread_basis", "unit_directions"]
 
 # Directions along which the farthest members become columns, by the number of columns of the data:
 # more take longer per point, fewer leave points out of reach. Half and twice as many give the same
-# questions on the golden runs up to 4 columns; at 8, 256 and 1024 give 3 % more than 512.
+# questions on 16 golden runs of 2 to 4 columns; in 8 columns 256 and 1024 give 3 % more than 512.
 _N_DIRECTIONS = {1: 16, 2: 64, 3: 96, 4: 128, 5: 192, 6: 256, 7: 384}
 _MOST_DIRECTIONS = 512
-# Not tuned: for these, a quarter and four times as much give the same questions on the golden runs,
-# in the same time up to a tenth.
+# Not tuned: for these, a quarter and four times as much (or as said) give the same questions on 16
+# golden runs, in the same time up to a tenth.
 _N_STARTS = 128  # directions that have a basis to start from
 _N_SLABS = 64  # directions along which `slabs` bounds the gauge
 _ROWS = 512  # points per product in `extremes`: 1 MB for 512 directions
