@@ -49,6 +49,7 @@ SHARED_NAMES = {
     "checks": "float checks of the reach, in NumPy and compiled; an audit's checks of labels",
     "comparisons": "the paper's comparisons of distances: the instance and the oracle",
     "disagreement": "doubt, merge and split: in a session, and in the terminal",
+    "drive": "carrying questions to whoever answers: of any run, and of a session in the terminal",
     "errors": "the tree of errors, and the HTTP status of each",
     "figure1": "the experiment and its picture",
     "figure3": "the experiment and its picture",
