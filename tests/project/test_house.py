@@ -46,10 +46,10 @@ MODULES = sorted(ROOT.rglob("*.py"))
 SHARED_NAMES = {
     "all_rows": "labels for all rows of a session on a sample: in a workspace, and as the terminal",
     "api": "the doors, in memory and out of core",
-    "checks": "float checks of the reach, in NumPy and compiled; an audit's checks of labels",
+    "checks": "float checks of the reach, in NumPy and compiled",
     "comparisons": "the paper's comparisons of distances: the instance and the oracle",
-    "drive": "carrying the questions of a run to an oracle, and those of a command in the terminal",
     "disagreement": "doubt, merge and split: in a session, and in the terminal",
+    "drive": "carrying questions to whoever answers: of any run, and of a session in the terminal",
     "errors": "the tree of errors, and the HTTP status of each",
     "figure1": "the experiment and its picture",
     "figure3": "the experiment and its picture",

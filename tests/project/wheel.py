@@ -30,7 +30,8 @@ SELECTION = (
     "tests/questions/test_run.py",
     "tests/proof/test_checker.py",
     "tests/oracles/test_oracles.py",
-    "tests/sessions/storage/test_sqlite.py",
+    "tests/sessions/test_golden_sessions.py",
+    "tests/testing/test_store_suite.py",
     "tests/test_estimator.py",
 )
 _LEFT_OUT = ("PYTHONPATH", "SAMECLUSTER_TESTS")

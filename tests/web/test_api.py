@@ -321,7 +321,7 @@ def test_events_tell_of_progress_without_being_asked(data) -> None:
         assert any(kind == "labels" for kind, _ in heard)
 
 
-def test_stopping_ends_streams_and_refuses_what_comes_later(data) -> None:
+def test_stall_watch_ends_streams_and_refuses_what_comes_later(data) -> None:
     with in_thread(data) as served:
         person = served.owner()
         assert served.serving is not None

@@ -129,7 +129,7 @@ class SampleLabels:
         records.
         """
         sample, rest, m = self._sample, self._rest, len(self._sample.X)
-        assert sample.proof is not None, "nothing is proven without a declared margin"
+        assert sample.proof is not None, "certify writes a log, and only its samples are swept so"
         try:
             known = replayed(sample.proof, sample.X, sample.survey, self._settings)
             closure = known.closure

@@ -31,4 +31,4 @@ __all__ = [
     "as_oracle",
 ]
 
-Outcome, Shown = PanelOutcome, ShownItem  # their names until the house was rebuilt
+Outcome, Shown = PanelOutcome, ShownItem  # older names, still importable

@@ -23,4 +23,4 @@ __all__ = [
     "read_table",
 ]
 
-Asked, Wanted = CsvOptions, FeatureOptions  # their names until the house was rebuilt
+Asked, Wanted = CsvOptions, FeatureOptions  # older names, still importable

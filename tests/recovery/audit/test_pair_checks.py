@@ -13,8 +13,8 @@ from scipy.stats import beta
 
 from samecluster import Verdict
 from samecluster.recovery.audit.audit import Audit
-from samecluster.recovery.audit.checks import Check, PairChecks
 from samecluster.recovery.audit.evidence import Coin
+from samecluster.recovery.audit.label_checks import Check, PairChecks
 
 
 class EveryOutcome:

@@ -1,7 +1,7 @@
-"""What a label by reach rests on. All of this must be right; the rest of `reach` only proposes.
+"""The reach theorem, checked in floats: what a label by reach rests on.
 
-A point y belongs to a cluster if ỹ = Σ w·column with Σ|w| ≤ √(1+γ) (docs/theory.md, sections 2 and
-3). Three checks show that:
+All of this must be right; the rest of `reach` only proposes. A point y belongs to a cluster if ỹ
+= Σ w·column with Σ|w| ≤ √(1+γ) (docs/theory.md, sections 2 and 3). Three checks show that:
 
 confirmed   by a basis A of D = d+1 columns and any approximate inverse R: for records of a proof
 shown       by any weights on columns; what they leave over is charged to one good basis

@@ -1,7 +1,7 @@
 """Audits: how many labels that nobody was asked about may be wrong, at a stated confidence.
 
-No margin, no model and no number of clusters enter, only random checks (`checks.py`) and what they
-say (`evidence.py`). Labels are frozen before checks of them are drawn. Whoever learns from a
+No margin, no model and no number of clusters enter, only random checks (`label_checks.py`) and what
+they say (`evidence.py`). Labels are frozen before checks of them are drawn. Whoever learns from a
 failure and wants the bound to be about the new labels freezes them again: a new round.
 
 *Why the confidence holds over all rounds.* An audit starts with the capital c = 1, and a round
@@ -36,7 +36,7 @@ from samecluster._parameters import check_probability, check_share
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.audit.checks import Check
+from samecluster.recovery.audit.label_checks import Check
 from samecluster.recovery.audit.round import AuditRound
 from samecluster.recovery.result.audit_report import AuditReport
 

@@ -16,7 +16,7 @@ from samecluster._typing import Array, IntArray
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.audit.audit import Audit
-from samecluster.recovery.audit.checks import Check
+from samecluster.recovery.audit.label_checks import Check
 from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import belongs

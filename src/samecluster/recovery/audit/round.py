@@ -13,7 +13,7 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.errors import ProtocolError
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.audit.checks import Check, Checks, PairChecks, SingleChecks
+from samecluster.recovery.audit.label_checks import Check, Checks, PairChecks, SingleChecks
 
 __all__ = ["AuditRound"]
 

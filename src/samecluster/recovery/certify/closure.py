@@ -17,7 +17,7 @@ from samecluster.proof.log import ProofLog
 from samecluster.recovery.certify.exclusion import Exclusion
 from samecluster.recovery.certify.levels import first_rows, level_sizes
 from samecluster.recovery.certify.prefilter import SlabFilter
-from samecluster.recovery.certify.reach_test import QUIET, ReachResult, ReachTest
+from samecluster.recovery.certify.reachability import QUIET, ReachResult, ReachTest
 
 __all__ = ["Closure"]
 

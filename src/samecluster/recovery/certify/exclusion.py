@@ -13,7 +13,7 @@ from samecluster.geometry.reach import checks, linear_programs
 from samecluster.geometry.reach.kernel import Kernel
 from samecluster.geometry.reach.members import MemberColumns, spread_basis
 from samecluster.recovery.certify.prefilter import likely_reached
-from samecluster.recovery.certify.reach_test import QUIET
+from samecluster.recovery.certify.reachability import QUIET
 
 __all__ = ["Exclusion"]
 

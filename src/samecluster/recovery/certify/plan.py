@@ -29,7 +29,7 @@ from samecluster.recovery.certify.levels import LARGEST_LEVEL, sample_seed
 from samecluster.recovery.certify.pairs import NamePairs
 from samecluster.recovery.certify.proof_placement import ProofPlacement
 from samecluster.recovery.certify.sample import Sample
-from samecluster.recovery.certify.stopping import StallWatch
+from samecluster.recovery.certify.stall_watch import StallWatch
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.how import How

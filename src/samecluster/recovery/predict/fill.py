@@ -2,7 +2,7 @@
 
 Where most points are proven or inferred, the clusters are ellipsoids: each open point goes with the
 cloud that suits it, or with none if it lies beyond all of them. Otherwise a model learns from the
-answers (`predictor`). All of it is prediction.
+answers (`model`). All of it is prediction.
 """
 
 from __future__ import annotations

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.recovery.certify.reach_test import ReachTest
+from samecluster.recovery.certify.reachability import ReachTest
 from tests.recovery.certify.brute_force import NEAR, closure_over, gauge, line, rows
 
 

@@ -1,6 +1,6 @@
 """When a run under a guessed margin stops asking."""
 
-from samecluster.recovery.certify.stopping import StallWatch
+from samecluster.recovery.certify.stall_watch import StallWatch
 
 WINDOW = 2 * (3 + 1) + 10  # questions, in three columns
 
