@@ -6,13 +6,16 @@ import math
 import numpy as np
 import pytest
 
-from samecluster import How, Recur, Verdict, clustering_error, recover, start
+from samecluster import How, Question, Recur, Verdict, clustering_error, recover, start
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.ellipsoid import Ellipsoid
 from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
+from samecluster.questions.ledger import Ledger
+from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.paper.recur import RecurRun
+from samecluster.recovery.problem import Problem
 from tests.cases.campaign import runs
 
 CAMPAIGN = runs(480, 12_000)
@@ -261,3 +264,19 @@ def test_an_oracle_that_is_never_sure_leaves_everything_unassigned() -> None:
 def test_impossible_settings_are_refused(settings, message) -> None:
     with pytest.raises(InvalidInputError, match=message):
         Recur(**settings)
+
+
+def test_a_cell_about_which_nobody_is_sure_gets_no_label() -> None:
+    made = make_ellipsoids(40, 2, 2, random_state=0)
+    problem = Problem(made.X, n_clusters=2, margin=1.0, rng=np.random.default_rng(0))
+    labelling = Labelling(problem, "recur", Ledger())
+    run = RecurRun(Recur(), problem, labelling)
+    run.placing.found(0)
+    plan = run._ask_cells(0, np.array([3, 4, 5]), np.array([0, 0, 1]))
+    assert next(plan) == [Question(3, 0), Question(5, 0)], "one question per cell"
+    assert plan.send([Verdict.UNSURE, Verdict.SAME]) == [Question(4, 0)], "then another point"
+    with pytest.raises(StopIteration):
+        while True:
+            plan.send([Verdict.UNSURE])
+    assert labelling.labels[[3, 4]].tolist() == [-1, -1]
+    assert (labelling.labels[5], labelling.how[5]) == (0, How.ASKED)
