@@ -275,8 +275,8 @@ def test_a_cell_about_which_nobody_is_sure_gets_no_label() -> None:
     plan = run._ask_cells(0, np.array([3, 4, 5]), np.array([0, 0, 1]))
     assert next(plan) == [Question(3, 0), Question(5, 0)], "one question per cell"
     assert plan.send([Verdict.UNSURE, Verdict.SAME]) == [Question(4, 0)], "then another point"
+    plan.send([Verdict.UNSURE])
     with pytest.raises(StopIteration):
-        while True:
-            plan.send([Verdict.UNSURE])
+        plan.send([Verdict.UNSURE])
     assert labelling.labels[[3, 4]].tolist() == [-1, -1]
     assert (labelling.labels[5], labelling.how[5]) == (0, How.ASKED)
