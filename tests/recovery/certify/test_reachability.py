@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from samecluster.geometry.reach.kernel import Kernel
+from samecluster.geometry.reach.linear_programs import ACCEPTED
 from samecluster.recovery.certify.reachability import ReachTest
 from tests.recovery.certify.brute_force import NEAR, closure_over, gauge, line, rows
 
@@ -59,3 +61,24 @@ def test_a_hair_beyond_the_bound_is_never_accepted(end) -> None:
     within = [abs(x) + abs(y) + abs(1 - x - y) <= 2 for x, y in exact]
     assert 0 < sum(within) < len(within)
     assert found.accepted.tolist() == np.flatnonzero(within).tolist()
+
+
+class UnreliableKernel(Kernel):
+    """Says that every point is in reach, and has wrong weights for every second one."""
+
+    def solve(self, *arguments: Any, **options: Any) -> Any:
+        found = super().solve(*arguments, **options)
+        found.status[:] = ACCEPTED
+        found.inverse[::2] *= 1.5
+        return found
+
+
+def test_what_single_precision_says_is_not_believed() -> None:
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    points = np.arange(8, 60)
+    found = [
+        ReachTest(kernel, 1.0).run(closure_over(X, 1.0, range(8)).clusters[0], points).accepted
+        for kernel in (Kernel(), UnreliableKernel())
+    ]
+    assert 5 < len(found[0]) < 47
+    assert found[0].tolist() == found[1].tolist()
