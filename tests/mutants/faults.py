@@ -284,7 +284,7 @@ _SESSIONS = (
         "self._seed = state.seed + len(state.audited - {state.epoch})",
         "self._seed = state.seed",
         "an audit that begins anew draws checks that nobody has seen",
-        "tests/sessions/test_audit.py",
+        "tests/sessions/running/test_engine.py tests/sessions/test_audit.py",
     ),
     Fault(
         "answers-about-changed-rows-count",
