@@ -210,3 +210,26 @@ def test_a_missing_event_is_noticed(tmp_path, gone) -> None:
         with pytest.raises(StoreError, match=f"damaged at event {gone}"):
             list(store.read())
     store.close()
+
+
+def test_an_append_returns_when_the_disk_has_the_event(tmp_path, monkeypatch) -> None:
+    """Only with synchronous=FULL (2) does SQLite flush its log to the disk at each commit."""
+    made: list[sqlite3.Connection] = []
+    connect = sqlite3.connect
+
+    def remembered(*place, **options):
+        made.append(connect(*place, **options))
+        return made[-1]
+
+    monkeypatch.setattr(sqlite3, "connect", remembered)
+    store = SqliteStore(tmp_path / "s.samecluster", create=True)
+    (file,) = (
+        one
+        for one in made
+        if one.execute("PRAGMA database_list").fetchone()[2].endswith("s.samecluster")
+    )
+    assert file.execute("PRAGMA synchronous").fetchone() == (2,)
+    assert file.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    store.append(answer_events(1))
+    assert not file.in_transaction
+    store.close()
