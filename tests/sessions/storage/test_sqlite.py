@@ -34,22 +34,6 @@ def test_the_conformance_suite_notices_a_store_that_keeps_half(tmp_path) -> None
         check_store(_Forgetful, keeps=False)
 
 
-def test_a_commit_waits_for_the_disk(tmp_path, monkeypatch) -> None:
-    """With another setting SQLite would return before the log is safe from a power cut."""
-    opened: list[sqlite3.Connection] = []
-    connect = sqlite3.connect
-
-    def watched(*arguments, **options):
-        opened.append(connect(*arguments, **options))
-        return opened[-1]
-
-    monkeypatch.setattr(sqlite3, "connect", watched)
-    store = SqliteStore(tmp_path / "s.samecluster", create=True)
-    assert {one.execute("PRAGMA synchronous").fetchone() for one in opened} == {(2,)}
-    assert ("wal",) in {one.execute("PRAGMA journal_mode").fetchone() for one in opened}
-    store.close()
-
-
 def test_a_closed_file_is_alone_in_its_folder(tmp_path) -> None:
     path = tmp_path / "s.samecluster"
     store = SqliteStore(path, create=True)
