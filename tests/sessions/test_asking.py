@@ -140,7 +140,9 @@ def test_a_key_sent_with_another_answer_is_refused_and_changes_nothing() -> None
                 other_answer(one)
             assert kinds(one) == before
     first, last = question.id.split(":")
-    assert session.tell(f"{last}:{first}", "same", "ann", key=key) == 2, "the same, told differently"
+    assert session.tell(f"{last}:{first}", "same", "ann", key=key) == 2, (
+        "the same, told differently"
+    )
 
 
 def test_a_person_may_change_their_mind() -> None:
