@@ -21,9 +21,13 @@ if TYPE_CHECKING:
     from samecluster.oracles import CommandOracle
     from samecluster.oracles.command_protocol import ShownItem
 
-__all__ = ["Json", "OracleCommandOptions", "takes_request"]
+__all__ = ["Force", "Json", "OracleCommandOptions", "takes_request"]
 
 
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace files that exist and are no results of samecluster."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 _SESSION: dict[str, Any] = {

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from samecluster.cli.commands.label import INTERRUPTED
-from samecluster.cli.options import Json, OracleCommandOptions, takes_request
+from samecluster.cli.options import Force, Json, OracleCommandOptions, takes_request
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from samecluster.cli.terminal.closing import OutputFiles
+    from samecluster.workspace.export import ResultFiles
     from samecluster.workspace.open import OpenSession
 
 __all__ = ["cluster"]
@@ -78,6 +78,7 @@ def cluster(
     raw: Raw = False,
     proof: Proof = None,
     report: Report = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Find the groups in data with a program that answers, or with the truth as a simulation.
@@ -93,7 +94,8 @@ def cluster(
     """
     from rich.console import Console
 
-    from samecluster.cli.terminal.closing import OutputFiles
+    from samecluster._files import is_stdout
+    from samecluster.workspace.export import ResultFiles
 
     if oracle_cmd is None and request.truth is None:
         raise InvalidInputError(
@@ -102,8 +104,9 @@ def cluster(
         )
     if no_session and request.session is not None:
         raise InvalidInputError("--session and --no-session exclude each other")
-    if json and out == "-":
-        raise InvalidInputError("--json and -o - both write to standard output; name a file")
+    on_stdout = [path for path in (out, report) if path is not None and is_stdout(path)]
+    if len(on_stdout) + json > 1:
+        raise InvalidInputError("only one of --json, -o and --report can go to standard output")
     if request.dask is not None and proof is not None:
         raise InvalidInputError(
             "--proof does not go with --dask: a proof needs a fingerprint of all rows in order"
@@ -114,7 +117,8 @@ def cluster(
         else OracleCommandOptions(oracle_cmd, parallel, timeout, retries, show)
     )
     request = replace(request, in_blocks=in_blocks or request.dask is not None)
-    files = OutputFiles(out, prefix, raw, proof, report)
+    inputs = tuple(Path(path) for path in (request.pairs, request.truth) if path is not None)
+    files = ResultFiles(out, proof, report, prefix, raw, force, inputs)
     progress = Console(stderr=True, highlight=False)
     try:
         with _place_for_answers(request, no_session) as placed, _dask(request.dask):
@@ -150,13 +154,13 @@ def _dask(address: str | None) -> Iterator[None]:
 def _cluster(
     request: Request,
     program: OracleCommandOptions | None,
-    files: OutputFiles,
+    files: ResultFiles,
     json: bool,
     progress: Console,
     is_kept: bool,
 ) -> None:
     from samecluster.cli.terminal.answerers import TrueGroups, answerer_for
-    from samecluster.cli.terminal.closing import facts
+    from samecluster.cli.terminal.closing import check_files, facts, write_files
     from samecluster.cli.terminal.drive import drive, label_blocks
     from samecluster.workspace.open import is_in_blocks, open_session
     from samecluster.workspace.status import row_facts
@@ -168,7 +172,7 @@ def _cluster(
     with progress.status("reading the data"):
         opened = open_session(request)
     with _gone_if_refused(opened):
-        files.check(opened)
+        check_files(opened, files)
         truth = None if request.truth is None else TrueGroups(opened, request.truth)
         opened = _greeted(progress, opened, request, is_kept)
         try:
@@ -178,10 +182,7 @@ def _cluster(
                     about_rows = {}
                 else:
                     answerer.follow(opened)  # rows may have joined for answers that were imported
-                    out = None if files.out is None else Path(files.out)
-                    opened, found, report = label_blocks(
-                        progress, opened, answerer, out, files.proof, audit
-                    )
+                    opened, found, report = label_blocks(progress, opened, answerer, files, audit)
                     about_rows = row_facts(found, report, files.out)
         except OracleError as error:
             n, noted = opened.session.state.n_questions, f"kept in {opened.path}"
@@ -189,7 +190,7 @@ def _cluster(
             raise OracleError(f"{error}\n{kept}".strip()) from error
         told = {**facts(opened, None if truth is None else truth.groups), **about_rows}
         told["session"] = str(opened.path) if is_kept else None
-        written = files.write(opened)
+        written = write_files(opened, files)
         if json:
             typer.echo(json_text.dumps(told, indent=2, ensure_ascii=False))
         else:
@@ -249,16 +250,18 @@ def _greeted(
 
 def _print_end(
     opened: OpenSession,
-    files: OutputFiles,
+    files: ResultFiles,
     written: list[str],
     told: dict[str, object],
     is_kept: bool,
 ) -> None:
     from rich.console import Console
 
+    from samecluster._files import is_stdout
     from samecluster.cli.terminal.closing import next_steps, summary
 
-    console = Console(stderr=files.out == "-", highlight=False)
+    taken = any(path is not None and is_stdout(path) for path in (files.out, files.report))
+    console = Console(stderr=taken, highlight=False)
     following = next_steps(opened, files.out is not None, is_kept)
     for line in (*summary(told), *written, *following):
         console.print(line, markup=False, soft_wrap=True)
