@@ -45,6 +45,7 @@ MODULES = sorted(ROOT.rglob("*.py"))
 # Module names that occur more than once, each for one concept in more than one room.
 SHARED_NAMES = {
     "all_rows": "labels for all rows of a session on a sample: in a workspace, and as the terminal",
+    "answerers": "who answers in a session: which names may, and the programs of the terminal",
     "api": "the doors, in memory and out of core",
     "checks": "float checks of the reach, in NumPy and compiled",
     "comparisons": "the paper's comparisons of distances: the instance and the oracle",

@@ -50,6 +50,12 @@ InBlocks = Annotated[
         "column of numbers or a .npy file, and labels go to the folder -o.",
     ),
 ]
+Join = Annotated[
+    bool,
+    typer.Option(
+        "--join", help="Let the program answer in a session with answers of others; needs --who."
+    ),
+]
 NoSession = Annotated[
     bool, typer.Option("--no-session", help="Keep no answers: a run that stops begins anew.")
 ]
@@ -72,6 +78,7 @@ def cluster(
     retries: Retries = 2,
     show: Show = None,
     in_blocks: InBlocks = False,
+    join: Join = False,
     no_session: NoSession = False,
     out: Out = None,
     prefix: Prefix = "",
@@ -85,7 +92,8 @@ def cluster(
 
     Answers are kept as they come: if the run stops for whatever reason, the same command goes on
     and asks nothing again. With --truth COLUMN that column answers; with --oracle-cmd a program
-    does (and the truth, where given, only measures the error).
+    does (and the truth, where given, only measures the error). Simulated answers never go into a
+    session with others; a program goes by the name "program", or "program NAME" with --who NAME.
 
     Exit code 0 when nothing is left to ask or the budget is spent, 2 if the data or an option
     cannot be used, 1 if the program fails or something else is wrong, 130 after Ctrl-C.
@@ -122,6 +130,7 @@ def cluster(
     progress = Console(stderr=True, highlight=False)
     try:
         with _place_for_answers(request, no_session) as placed, _dask(request.dask):
+            _check_who_answers(placed, program, join)
             _cluster(placed, program, files, json, progress, is_kept=not no_session)
     except KeyboardInterrupt:
         kept = (
@@ -129,6 +138,24 @@ def cluster(
         )
         progress.print(f"Stopped. {kept}", markup=False)
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _check_who_answers(request: Request, program: OracleCommandOptions | None, join: bool) -> None:
+    """Before anything is written, also that the margin is another one now."""
+    from samecluster.workspace.answerers import (
+        check_program,
+        check_simulation,
+        program_name,
+        simulation_name,
+    )
+    from samecluster.workspace.open import is_in_blocks
+
+    if program is not None:
+        check_program(request, program_name(request.who), join)
+    else:
+        truth = request.truth or ""
+        is_file = truth.endswith(".npy") and is_in_blocks(request)
+        check_simulation(request, simulation_name(truth, is_file))
 
 
 @contextmanager
