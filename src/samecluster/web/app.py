@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from samecluster.errors import SameClusterError
+from samecluster.errors import SameClusterError, StoreError
 from samecluster.web.context import Call, ServerContext
 from samecluster.web.errors import HttpError, status_of
 from samecluster.web.links import Participant
@@ -28,6 +30,7 @@ LARGEST_BODY = 64 * 1024
 _STATIC = Path(__file__).with_name("static")
 _MONTH = 30 * 24 * 3600
 _NOBODY = Participant(None, "annotator")
+_ABSOLUTE = re.compile(r"(^|[\s('\"])(/|[A-Za-z]:\\)")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -49,7 +52,7 @@ def build_app(
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={
             HttpError: _refused,
-            SameClusterError: _failed,
+            SameClusterError: _failed(context),
             HTTPException: _not_found,
             Exception: _internal_error,
         },
@@ -135,9 +138,20 @@ def _refused(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, error.status, headers=headers)
 
 
-def _failed(_: Request, error: Exception) -> Response:
-    assert isinstance(error, SameClusterError)
-    return JSONResponse({"error": str(error)}, status_of(error))
+def _failed(context: ServerContext) -> Callable[[Request, Exception], Response]:
+    # Where files are on this machine is nobody's business who only has a link.
+    folders = {str(place.parent) + os.sep for place in context.files()}
+
+    def failed(_: Request, error: Exception) -> Response:
+        assert isinstance(error, SameClusterError)
+        text = str(error)
+        for folder in sorted(folders, key=len, reverse=True):
+            text = text.replace(folder, "")
+        if isinstance(error, StoreError) and _ABSOLUTE.search(text):
+            text = "the session cannot be used now; its terminal says why, and nothing is lost"
+        return JSONResponse({"error": text}, status_of(error))
+
+    return failed
 
 
 def _not_found(_: Request, error: Exception) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from samecluster.web.images import Images
@@ -49,6 +50,10 @@ class ServerContext:
     lease_seconds: float
     seen: dict[str | None, datetime] = field(default_factory=dict)
     placed: dict[str | None, list[int]] = field(default_factory=dict)
+
+    def files(self) -> list[Path]:
+        """The files that errors may name."""
+        return [self.opened.path.absolute(), self.opened.path.resolve(), self.people.file]
 
     def note(self, person: Participant) -> None:
         """Remember that this person made a request now."""

@@ -57,7 +57,7 @@ class Participants:
     """The links of a session. Other processes may add to them at any time."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file
+        self.file = file
         self._read_at = -1
         self._links: dict[str, Mapping[str, Any]] = {}
         self._address: str | None = None
@@ -121,16 +121,16 @@ class Participants:
 
     def _read(self) -> None:
         try:
-            changed_at = self._file.stat().st_mtime_ns
+            changed_at = self.file.stat().st_mtime_ns
             if changed_at == self._read_at:
                 return
-            stored = json.loads(self._file.read_text(encoding="utf-8"))
+            stored = json.loads(self.file.read_text(encoding="utf-8"))
             self._links, self._address = dict(stored["links"]), stored["address"]
         except FileNotFoundError:
             self._links, self._address, self._read_at = {}, None, -1
         except (OSError, ValueError, KeyError, TypeError) as error:
             raise StoreError(
-                f"the links in {self._file} cannot be read ({error}); remove the file and invite "
+                f"the links in {self.file} cannot be read ({error}); remove the file and invite "
                 "people again"
             ) from None
         else:
@@ -138,16 +138,16 @@ class Participants:
 
     def _write(self) -> None:
         try:
-            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             # Files that mkstemp makes are readable by their owner only.
-            handle, name = tempfile.mkstemp(dir=self._file.parent, prefix=".links-")
+            handle, name = tempfile.mkstemp(dir=self.file.parent, prefix=".links-")
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump({"version": 1, "address": self._address, "links": self._links}, file)
-            os.replace(name, self._file)
-            self._read_at = self._file.stat().st_mtime_ns
+            os.replace(name, self.file)
+            self._read_at = self.file.stat().st_mtime_ns
         except OSError as error:
             raise StoreError(
-                f"links cannot be kept in {self._file.parent} ({error.strerror}); set "
+                f"links cannot be kept in {self.file.parent} ({error.strerror}); set "
                 "XDG_STATE_HOME to a folder that can be written"
             ) from None
 

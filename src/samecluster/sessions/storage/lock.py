@@ -10,6 +10,7 @@ import sqlite3
 from pathlib import Path
 
 from samecluster.errors import StoreError
+from samecluster.sessions.storage.session_file import new_file
 
 __all__ = ["WriterLock"]
 
@@ -24,17 +25,22 @@ class WriterLock:
         self._path = session.with_name(f"{session.name}-lock")
         # A holder removes the file when it lets go; the removed file, once locked, is no lock.
         for _ in range(_ATTEMPTS):
-            self._path.touch()
-            before = self._path.stat().st_ino
+            new_file(self._path)
+            self._known = _inode(self._path)
             self._connection = self._locked(session)
-            if self._path.exists() and self._path.stat().st_ino == before:
+            if self.is_in_place():
                 return
             self._connection.close()
         raise StoreError(f"{session} is being opened and closed by other processes; try again")
 
+    def is_in_place(self) -> bool:
+        """Whether this is the lock that others see; somebody may have removed its file."""
+        return self._known is not None and _inode(self._path) == self._known
+
     def release(self) -> None:
         try:
-            self._path.unlink(missing_ok=True)
+            if self.is_in_place():
+                self._path.unlink(missing_ok=True)
         except OSError:
             pass  # where open files cannot be removed it stays behind, and does no harm
         finally:
@@ -53,3 +59,10 @@ class WriterLock:
                 f"{session} is open for writing in another process; close it there first"
             ) from None
         return connection
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None
