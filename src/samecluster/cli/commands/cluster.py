@@ -182,7 +182,7 @@ def _cluster(
                     opened, found, report = label_blocks(
                         progress, opened, answerer, out, files.proof, audit
                     )
-                    about_rows = row_facts(found, report, files.out)
+                    about_rows = row_facts(opened, found, report, files.out)
         except OracleError as error:
             n, noted = opened.session.state.n_questions, f"kept in {opened.path}"
             kept = f"{n:,} answers are {noted}; the same command goes on" if is_kept else ""

@@ -19,6 +19,7 @@ from samecluster.web.operations.schema import (
     COUNT,
     MALFORMED,
     NUMBER,
+    OBJECT,
     TEXT,
     Schema,
     array,
@@ -111,6 +112,27 @@ QUESTION = shared(
         ),
     ),
 )
+_PREMISE = shared(
+    "Premise",
+    record(
+        kind=TEXT,
+        text=string(description='What must hold, as a clause after "if".'),
+        details=OBJECT,
+    ),
+)
+_CLAIM = shared(
+    "Claim",
+    record(
+        kind=TEXT,
+        certainty=choice("certain", "at a confidence", "estimate"),
+        text=string(description="A sentence for people."),
+        n_items=COUNT,
+        number=nullable(NUMBER),
+        confidence=nullable(NUMBER),
+        premises=array(_PREMISE),
+        details=OBJECT,
+    ),
+)
 PROGRESS = shared(
     "Progress",
     record(
@@ -123,10 +145,11 @@ PROGRESS = shared(
         n_questions=COUNT,
         by_how=BY_HOW,
         left=nullable(
-            record(low=COUNT, high=COUNT), description="What is left to ask, an 80 % interval."
+            record(low=COUNT, high=COUNT, text=TEXT),
+            description="What is left to ask, an 80 % interval.",
         ),
         audit=nullable(record(text=TEXT, met=boolean())),
-        assumptions=array(TEXT),
+        claims=array(_CLAIM),
         ended=string(description="Why nothing is left to ask, or empty."),
         n_trouble=COUNT,
         line=string(description="All of it as a line for people."),
