@@ -242,6 +242,7 @@ def test_public_names_are_pinned() -> None:
         "Answer",
         "AskEverything",
         "Certify",
+        "Claim",
         "ClusterMargin",
         "How",
         "LargeRecovery",

@@ -23,13 +23,11 @@ def write_report(
     path: str | Path,
     *,
     title: str,
-    audit: Any = None,
     trouble: Sequence[Any] = (),
     exceptions: Sequence[Any] = (),
     items: Mapping[int, Mapping[str, Any]] | None = None,
     columns: Sequence[str] | None = None,
     names: Mapping[int, str] | None = None,
-    margin_declared: bool = True,
     force: bool = False,
     inputs: Iterable[Path] = (),
 ) -> None:
@@ -43,13 +41,11 @@ def write_report(
     recovery : what it is about
     path : the file; one that is there is replaced if it is a report, or with ``force``
     title : in the page's head
-    audit : an `AuditReport`, or a sentence; None if there was no audit
     trouble : what answers and margin cannot all be right about, such as `RefutedError`
     exceptions : points that were set aside, each as text
     items : rows to show, by row number, each with its fields; None shows none
     columns : names of the columns, for the picture
     names : names of clusters, by label
-    margin_declared : whether somebody vouches for the margin, or it was estimated
     inputs : files that are never replaced, such as the data
     """
     from samecluster.reports.page import Contents, page
@@ -59,9 +55,7 @@ def write_report(
             raise InvalidInputError(
                 f"items must be rows from 0 to {len(recovery.labels) - 1}, got {row}"
             )
-    contents = Contents(
-        recovery, title, audit, trouble, exceptions, items, columns, names or {}, margin_declared
-    )
+    contents = Contents(recovery, title, trouble, exceptions, items, columns, names or {})
     with written_file(path, is_report, force=force, inputs=inputs) as partial:
         # Half a character, as damaged data may hold, must not cost the report.
         partial.write_text(page(contents), "utf-8", errors="replace")

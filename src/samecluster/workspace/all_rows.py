@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,16 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster.large.follow import LabelledSample, OpenRows, SampleLabels
-from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress, Write
+from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress, Write, about_rows
 from samecluster.large.result import label_store
 from samecluster.large.sweep import PIECE
 from samecluster.points.survey import Survey, surveyed
 from samecluster.proof.files import writing_proof
 from samecluster.recovery.certify.plan import Certify
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.separation import summary_of
 from samecluster.workspace.data import BlockData
 from samecluster.workspace.export import points_beside, written_points
 from samecluster.workspace.open import OpenSession, export_command
@@ -28,6 +31,7 @@ __all__ = [
     "AllRowsSweep",
     "is_proving",
     "labelled_rows",
+    "row_claims",
     "row_counts",
     "sample_line",
     "swept",
@@ -84,6 +88,28 @@ def row_counts(found: AllRowsSweep) -> str:
     by_how = found.by_how
     ways = ", ".join(f"{by_how[how]:,} {how.name.lower()}" for how in reversed(How) if by_how[how])
     return f"All {found.n:,} rows: {ways}."
+
+
+def row_claims(
+    opened: OpenSession, found: AllRowsSweep, audit: AuditReport | None
+) -> tuple[Claim, ...]:
+    """What is claimed about all rows, if their labels are at hand."""
+    if found.labels is None:
+        return ()
+    rows, known = opened.block_data.rows, opened.session.snapshot()
+    return claims(
+        ClaimBasis(
+            found.labels,
+            found.how,
+            tuple(replace(a, question=about_rows(a.question, rows)) for a in known.answers),
+            known.margin if _rests_on_margin(opened) else None,
+            not is_proving(opened),
+            known.n_clusters,
+            summary_of(known.proof, lambda item: int(rows[item])),
+            exceptions=tuple(rows[list(known.exceptions)].tolist()),
+            audit=audit,
+        )
+    )
 
 
 def is_proving(opened: OpenSession) -> bool:

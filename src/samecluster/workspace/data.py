@@ -70,6 +70,10 @@ class SessionData:
             self.choice or select_columns(self.table, self.preparation.options)
         )
 
+    def told(self) -> tuple[str, ...]:
+        """What was done without being asked, to be shown where the inspection is not."""
+        return (*self.notes, *(() if self.choice is None else self.choice.notes))
+
     def hints(self) -> list[str | None] | None:
         """The labels that only guide the questions, as the data has them now."""
         return labels_as_hints(self.table, self.rows, self.preparation.hint_column)

@@ -186,12 +186,10 @@ def write_session_report(
         known.recovery,
         path,
         title=opened.table.source,
-        audit=known.recovery.audit,
         trouble=known.trouble,
         exceptions=sorted(state.exceptions),
         items=_asked_items(opened, known.recovery) if include_items else None,
         names=known.names,
-        margin_declared=state.parameters.get("margin", "auto") != "auto",
         force=force,
         inputs=opened.inputs,
     )

@@ -131,15 +131,8 @@ def open_session(request: Request) -> OpenSession:
                 return _go_on(store, stored, request, path)
             store.close()
     data = _new_data(request)
-    existed = path.exists()
-    try:
-        with _store(path, create=True) as store:
-            return _begin(store, data, request, path)
-    except BaseException:
-        if not existed:
-            for name in (path.name, f"{path.name}-lock"):
-                path.with_name(name).unlink(missing_ok=True)
-        raise
+    with _store(path, create=True) as store:
+        return _begin(store, data, request, path)
 
 
 def is_in_blocks(request: Request) -> bool:
@@ -208,12 +201,12 @@ def _stored_in(store: SqliteStore) -> Mapping[str, Any] | None:
 
 @contextmanager
 def _store(path: Path, *, create: bool = False, read_only: bool = False) -> Iterator[SqliteStore]:
-    """A store that is closed if the session is not opened after all."""
+    """A store that is closed if the session is not opened after all; a file made for it goes."""
     store = SqliteStore(path, create=create, read_only=read_only)
     try:
         yield store
     except BaseException:
-        store.close()
+        store.discard()
         raise
 
 

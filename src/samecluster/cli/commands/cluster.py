@@ -210,7 +210,7 @@ def _cluster(
                 else:
                     answerer.follow(opened)  # rows may have joined for answers that were imported
                     opened, found, report = label_blocks(progress, opened, answerer, files, audit)
-                    about_rows = row_facts(found, report, files.out)
+                    about_rows = row_facts(opened, found, report, files.out)
         except OracleError as error:
             n, noted = opened.session.state.n_questions, f"kept in {opened.path}"
             kept = f"{n:,} answers are {noted}; the same command goes on" if is_kept else ""

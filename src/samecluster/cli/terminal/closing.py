@@ -68,8 +68,6 @@ def summary(told: dict[str, Any]) -> Iterator[str]:
     if "points" in told:
         ways = ", ".join(f"{count:,} {how}" for how, count in told["labels"].items())
         yield f"All {told['points']:,} rows: {ways}."
-    if "points" in told and told["audit"] is not None:
-        yield f"Audit of all rows: {told['audit']['sentence']}."
     ended = f"; {told['ended']}" if told["ended"] else ""
     yield (
         f"{told['labelled']:,} of {told['items']:,} items have a label, in "

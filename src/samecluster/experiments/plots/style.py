@@ -17,6 +17,7 @@ from samecluster.plots.style import OKABE_ITO
 
 __all__ = [
     "BLACK",
+    "BOUND",
     "GREY",
     "LINES",
     "OKABE_ITO",
@@ -28,6 +29,8 @@ __all__ = [
 ]
 
 BLACK, GREY = "#000000", "#8c8c8c"
+BOUND: dict[str, Any] = {"color": BLACK, "linestyle": "--", "linewidth": 1.2}
+"""How lines are drawn that the paper promises and nobody measured."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def legend_below(figure: Figure, handles: list[Any], columns: int) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=columns)
 
 
-def percent(places: int = 0) -> FuncFormatter:
+def percent(places: int) -> FuncFormatter:
     return FuncFormatter(lambda value, _: f"{100 * value:.{places}f} %")
 
 
