@@ -20,9 +20,13 @@ if TYPE_CHECKING:
     from samecluster.oracles import CommandOracle
     from samecluster.oracles.command_protocol import ShownItem
 
-__all__ = ["Json", "OracleCommandOptions", "takes_request"]
+__all__ = ["Force", "Json", "OracleCommandOptions", "takes_request"]
 
 
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace files that exist and are no results of samecluster."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 # By the field of `Request`, which has the type.

@@ -71,6 +71,11 @@ class OpenSession:
         assert self.data.blocks is not None, "the session must be about data in blocks"
         return self.data.blocks
 
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The session and what its data was read from: no result may replace them."""
+        return (self.path, *self.data.files)
+
     def table_row(self, row: int) -> int:
         """The row of the table that has the item in this row of the session."""
         return int(self.data.rows[row])
@@ -298,6 +303,7 @@ def _data_of(loaded: LoadedData, preparation: StoredPreparation) -> SessionData:
         X,
         [keys[row] for row in chosen],
         [contents[row] for row in chosen],
+        files=loaded.files,
     )
 
 
