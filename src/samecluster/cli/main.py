@@ -76,6 +76,13 @@ def demo(
 def verify(
     data: Annotated[Path, typer.Argument(help="The points the proof is about: .npy or .csv.")],
     proof: Annotated[Path, typer.Argument(help="The proof log, as written by samecluster.")],
+    resolution: Annotated[
+        float,
+        typer.Option(
+            help="The largest resolution to allow, as a share of each column's spread. Clusters "
+            "are then taken to have no sharper boundary."
+        ),
+    ] = 2.0**-10,
 ) -> None:
     """Check a proof against the data, in exact arithmetic, and name the first bad record.
 
@@ -83,7 +90,7 @@ def verify(
     """
     from samecluster.cli.commands.verify import run_verify
 
-    if not run_verify(data, proof):
+    if not run_verify(data, proof, resolution):
         raise typer.Exit(1)
 
 
