@@ -74,7 +74,7 @@ def check_claims(
     Parameters
     ----------
     result : a `samecluster.Recovery` or `samecluster.LargeRecovery`
-    truth : (n,) the true cluster of each item, as integers; an item in no cluster has one of its own
+    truth : (n,) the true cluster of each item, as integers; an item in none has one of its own
     points : (n, d) the data, where the result does not have it; without it margins are undecided
 
     Examples
@@ -199,8 +199,8 @@ def _has_margin(
 ) -> Held:
     """Whether a cluster has the margin at the resolution.
 
-    Some W must have d_W ≤ 1 on the cluster, d_W² > 1+γ off it, and W_jj ≤ 1/τ_j². The ellipsoid that
-    shows the largest margin is tried, made as sharp as the resolution allows.
+    Some W must have d_W ≤ 1 on the cluster, d_W² > 1+γ off it, and W_jj ≤ 1/τ_j². The ellipsoid
+    that shows the largest margin is tried, made as sharp as the resolution allows.
     """
     wanted = 1.0 + premise.margin
     if members.all():
@@ -231,4 +231,3 @@ _PREMISES: dict[type[Premise], Callable[[_Judge, Any], Held]] = {
     SeparateClusters: _Judge.separate,
     MarginHolds: _Judge.margin,
 }
-
