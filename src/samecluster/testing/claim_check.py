@@ -9,7 +9,7 @@ undecided.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -50,15 +50,20 @@ class JudgedClaim:
     Attributes
     ----------
     claim : what was claimed
-    held : whether its premises held
+    premises : whether each of its premises held
     true : whether it was true; None for estimates, which one case does not refute
     actual : the true number where the claim has one
     """
 
     claim: Claim
-    held: Held
+    premises: tuple[Held, ...]
     true: bool | None
     actual: float | None = None
+
+    @property
+    def held(self) -> Held:
+        """Whether its premises held, all of them."""
+        return _all_held(self.premises)
 
     @property
     def is_false(self) -> bool:
@@ -110,9 +115,8 @@ class _Judge:
 
     def judgements(self) -> Iterator[JudgedClaim]:
         for claim in self.claims:
-            held = _all_held(self._premise(premise) for premise in claim.premises)
-            true, actual = self._verdict(claim)
-            yield JudgedClaim(claim, held, true, actual)
+            held = tuple(self._premise(premise) for premise in claim.premises)
+            yield JudgedClaim(claim, held, *self._verdict(claim))
 
     def _premise(self, premise: Premise) -> Held:
         if premise not in self._held:
@@ -218,7 +222,7 @@ def _has_margin(
     return Held.UNDECIDED
 
 
-def _all_held(found: Iterator[Held]) -> Held:
+def _all_held(found: Iterable[Held]) -> Held:
     seen = set(found)
     if Held.NO in seen:
         return Held.NO
