@@ -48,7 +48,7 @@ _READING: dict[str, Any] = {
     "encoding": Annotated[str | None, typer.Option("--encoding", help="Such as utf-8 or cp1252.")],
     "missing": Annotated[
         list[str] | None,
-        typer.Option("--na", help="A cell that stands for no value, instead of NA, NaN, null, ..."),
+        typer.Option("--na", help="A cell that stands for no value, beside NA, NaN, null, ..."),
     ],
     "header": Annotated[
         bool | None, typer.Option("--header/--no-header", help="Whether the first line has names.")
@@ -95,8 +95,17 @@ _FEATURES: dict[str, Any] = {
     "reduce": Annotated[
         int | None, typer.Option("--reduce", help="Use this many principal components.")
     ],
+    "missing_cells": Annotated[
+        str | None,
+        typer.Option(
+            "--missing",
+            metavar="median|drop|error",
+            help="Rows with missing values: fill in medians and mark them (done unless said "
+            "otherwise; in a terminal you are asked), leave them out, or stop.",
+        ),
+    ],
     "drop_missing": Annotated[
-        bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
+        bool, typer.Option("--drop-missing", help="The same as --missing drop.")
     ],
 }
 _KNOWN: dict[str, Any] = {
