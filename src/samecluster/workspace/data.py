@@ -44,7 +44,7 @@ class SessionData:
     """Data as a session takes it.
 
     ``rows`` are the rows of the table that are items: the item in row i of X is row rows[i] of the
-    table. With ``blocks`` the table is a sample of data in blocks.
+    table. With ``blocks`` the table is a sample of data in blocks. ``files`` are what was read.
     """
 
     table: Table
@@ -56,6 +56,7 @@ class SessionData:
     contents: list[str] | None
     choice: ColumnSelection | None = None
     blocks: BlockData | None = None
+    files: tuple[Path, ...] = ()
 
     def session(self, store: SqliteStore, **how: Any) -> Session:
         """The session in a store, with this data; ``how`` goes to `Session.open`."""

@@ -35,7 +35,6 @@ def asks_about_missing(console: Console, on_question: Callable[[], None]) -> Mis
         prompt.say(f"{missing}. What is to be done?")
         for key, (option, what) in _KEYS.items():
             prompt.say(f"  {key}  {what} (--missing {option})")
-        key = prompt.read_one_of(list(_KEYS))
-        return _KEYS[key or "m"][0]
+        return _KEYS[prompt.read_one_of(list(_KEYS)) or "m"][0]
 
     return ask

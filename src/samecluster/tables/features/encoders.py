@@ -124,9 +124,9 @@ class NumberEncoder:
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> NumberEncoder:
-        arrays = [unpacked(stored[name]) for name in ("exponent", "mean", "scale")]
+        arrays = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
         fill = unpacked(stored["fill"]) if "fill" in stored else None
-        return cls(tuple(stored["columns"]), *arrays, fill)
+        return cls(tuple(stored["columns"]), *arrays, fill=fill)
 
 
 @dataclass(frozen=True, eq=False)
