@@ -117,3 +117,20 @@ def test_a_session_of_before_keeps_its_preparation(tmp_path: Path) -> None:
     assert run("export", session, "-o", tmp_path / "out.csv").returncode == 0
     with pytest.raises(InvalidInputError, match="--missing cannot change"):
         open_session(Request(str(tmp_path / "table-1.csv"), missing_cells="median"))
+
+
+def test_proofs_say_that_they_are_about_filled_cells(gaps: Path) -> None:
+    """Also when the session is opened again, and when more cells are missing after an update."""
+    session = Path(f"{gaps}.samecluster")
+    options = ("--id", "name", "--truth", "truth", "--margin", "0.5")
+    assert run("cluster", gaps, *options).returncode == 0
+    facts = json.loads(run("status", session, "--json").stdout)
+    (proven,) = [claim for claim in facts["claims"] if claim["kind"] == "proven"]
+    (prepared,) = [one for one in proven["premises"] if one["kind"] == "prepared"]
+    assert prepared["details"] == {"n_filled": 2, "logarithms": []}
+    assert "that is so with 2 missing cells filled in by medians and the answers" in proven["text"]
+    gaps.write_text(gaps.read_text() + "new,99,5.5,,0\n")
+    assert run("update", session, gaps).returncode == 0
+    with reopen(session) as opened:
+        (premise,) = opened.session.snapshot().prepared
+        assert str(premise) == "that is so with 3 missing cells filled in by medians"

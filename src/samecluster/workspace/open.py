@@ -227,6 +227,7 @@ def _begin(store: SqliteStore, data: SessionData, request: Request, path: Path) 
         hints=data.hints(),
         who=request.who,
         seed=_seed(data) if request.seed is None else request.seed,
+        prepared=data.premises(),
     )
     import_known(session, data.table, data.rows, request, data.preparation.hint_column)
     return OpenSession(session, data, path, is_new=True)

@@ -124,9 +124,9 @@ class NumberEncoder:
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> NumberEncoder:
-        arrays = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
+        exponent, mean, scale = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
         fill = unpacked(stored["fill"]) if "fill" in stored else None
-        return cls(tuple(stored["columns"]), *arrays, fill=fill)
+        return cls(tuple(stored["columns"]), exponent, mean, scale, fill)
 
 
 @dataclass(frozen=True, eq=False)
