@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
+from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
@@ -19,7 +19,7 @@ __all__ = ["run_verify"]
 
 def run_verify(data: Path, proof: Path) -> bool:
     """Print what the proof shows; False if it does not hold."""
-    console = Console()
+    console = Screen()
     table = read_table(data)
     # A proof is about the numbers of the file as they are, in all columns.
     X = Preparation.fit(table, FeatureOptions(features=table.names, scale=False)).apply(table)
@@ -31,7 +31,7 @@ def run_verify(data: Path, proof: Path) -> bool:
         with console.status("checking"):
             verified = check(X, itertools.chain([header], lines))
     except BadProof as error:
-        console.print(f"The proof does NOT hold. {error}", highlight=False)
+        console.print(f"The proof does NOT hold. {error}")
         return False
     known = int(np.count_nonzero(verified.labels >= 0))
     margin = float.fromhex(header["margin"])
@@ -41,10 +41,10 @@ def run_verify(data: Path, proof: Path) -> bool:
         assumed += f" and there are {header['n_clusters']} clusters"
     console.print(
         f"The proof holds: {known:,} of {len(X):,} labels in {verified.n_clusters} clusters follow "
-        f"from {verified.n_records.get('answer', 0):,} answers if {assumed}.\n"
+        f"from {verified.n_records.get('answer', 0):,} answers if {assumed}.",
         f"Records checked: {kinds}. Reach was decided in floats with a bound on every rounding "
         f"error, and exactly where that did not suffice ({verified.n_by_rationals:,} records).",
-        highlight=False,
+        sep="\n",
     )
     if not verified.all_different:
         console.print("The clusters are not shown to be pairwise different.")
