@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import enum
 import shlex
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["invite", "serve"]
 
 _INTERRUPTED = 130
+_READING_SECONDS = 60.0
+"""How long a file with the owner's link stays for the browser to read it."""
 
 
 class Role(enum.StrEnum):
@@ -174,8 +177,10 @@ def _serve_until_stopped(
         console.print(f"Open {serving.link}")
         console.print("Stop with Ctrl-C; nothing is lost.")
         if browser and console.is_terminal:
-            _open(serving.link, opened.path)
-        serving.run()
+            with _opened_page(serving.link, opened.path):
+                serving.run()
+        else:
+            serving.run()
 
 
 def _with_example(request: Request, image_column: str | None) -> tuple[Request, str | None]:
@@ -192,20 +197,34 @@ def _with_example(request: Request, image_column: str | None) -> tuple[Request, 
     return request, "image"
 
 
-def _open(link: str, session: Path) -> None:
-    """Open the page by way of a file: others on this machine see command lines, not files."""
+@contextlib.contextmanager
+def _opened_page(link: str, session: Path) -> Iterator[None]:
+    """Open the page by way of a file: others on this machine see command lines, not files.
+
+    The file has the owner's secret, so it goes once a browser has had the time to read it.
+    """
     import html
+    import threading
     import webbrowser
 
     from samecluster.web.links import links_file
 
     page = links_file(session).with_suffix(".html")
+    page.unlink(missing_ok=True)
     page.touch(mode=0o600)
     page.write_text(
         f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(link)}">',
         encoding="utf-8",
     )
-    webbrowser.open(page.as_uri())
+    removal = threading.Timer(_READING_SECONDS, page.unlink, kwargs={"missing_ok": True})
+    removal.daemon = True
+    removal.start()
+    try:
+        webbrowser.open(page.as_uri())
+        yield
+    finally:
+        removal.cancel()
+        page.unlink(missing_ok=True)
 
 
 def _again(request: Request) -> str:
