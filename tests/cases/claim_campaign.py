@@ -1,11 +1,15 @@
 """Adversarial data and answers through all doors, with the truth beside them, to judge claims by.
 
 A run is made from its seed alone: `run(seed)` says what was claimed and what was true. Data is
-small, so that thousands of runs take minutes.
+small, so that thousands of runs take minutes. ``python -m tests.cases.claim_campaign 10000`` prints
+the figures of `docs/claims.md`.
 """
 
 import json
+import sys
+import warnings
 import zlib
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -34,7 +38,7 @@ from samecluster.instances import make_ellipsoids
 from samecluster.oracles import Oracle, Panel
 from samecluster.recovery.forecast import remaining_questions
 from samecluster.sessions.storage.store import MemoryStore
-from samecluster.testing import JudgedClaim, check_claims
+from samecluster.testing import Held, JudgedClaim, check_claims
 from tests.cases.command_line import run as command
 
 PLAIN = Certify(kernel="numpy", effort="fast")
@@ -432,3 +436,43 @@ DOORS: dict[str, Callable[[Case, np.random.Generator], None]] = {
 def cases(count: int, first: int = 0) -> Iterator[Case]:
     """The runs of consecutive seeds."""
     return map(run, range(first, first + count))
+
+
+def figures(all_cases: Iterator[Case]) -> Iterator[str]:
+    """What came of a campaign, in lines of Markdown."""
+    held, false, undecided, ends = (Counter[str]() for _ in range(4))
+    runs, left = defaultdict[str, set[int]](set), list[bool]()
+    wrong = np.zeros(3)
+    for case in all_cases:
+        ends["refused" if case.refusal else "crashed" if case.crash else "judged"] += 1
+        if case.crash:
+            yield f"crash: {case.text}: {case.crash}"
+        for one in case.judged:
+            kind, number_said = one.claim.kind, one.claim.number
+            undecided[kind] += one.held is Held.UNDECIDED
+            if one.held is not Held.YES:
+                continue
+            held[kind] += 1
+            runs[kind].add(case.seed)
+            false[kind] += one.is_false
+            if one.is_false:
+                yield f"false: {case.text}: {one.claim} ({one.actual})"
+            if kind == "predicted" and number_said is not None and one.actual is not None:
+                wrong += np.array([number_said, one.actual, 1.0]) * one.claim.n_items
+        left += [low <= actual <= high for low, high, actual in case.forecasts]
+    yield f"{ends.total():,} runs: {', '.join(f'{n:,} {end}' for end, n in ends.items())}"
+    yield "| claim | runs with true premises | claims | false | undecided |\n|---|---|---|---|---|"
+    for kind in held:
+        yield (
+            f"| {kind} | {len(runs[kind]):,} | {held[kind]:,} | {false[kind]:,} | "
+            f"{undecided[kind]:,} |"
+        )
+    expected, actual, labels = wrong
+    yield f"predicted: {expected:,.0f} of {labels:,.0f} labels expected wrong, {actual:,.0f} were"
+    yield f"forecast: {np.mean(left or [False]):.1%} of {len(left):,} intervals held"
+
+
+if __name__ == "__main__":
+    warnings.simplefilter("ignore")
+    for line in figures(cases(int(sys.argv[1]), int(sys.argv[2]) if sys.argv[2:] else 0)):
+        print(line, flush=True)
