@@ -309,7 +309,7 @@ def by_start(case: Case, rng: np.random.Generator) -> None:
     declared = {**case.declared, **_extras(case, rng), "method": _method(case, rng)}
     running = start(case.data.X, **declared)
     seen = []
-    moments = {int(rng.integers(1, 6)), int(rng.integers(6, 20))}
+    moments = {int(rng.integers(*part)) for part in ((1, 5), (5, 9), (9, 25))}
     while running.pending:
         question = running.pending[0]
         running.tell(question, case.person.answer(question))
