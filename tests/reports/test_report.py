@@ -257,14 +257,15 @@ def test_a_report_that_fails_leaves_the_old_one_and_nothing_else(tmp_path, prove
             raise RuntimeError("no words")
 
     path = tmp_path / "report.html"
-    path.write_text("old")
+    write_report(proven, path, title="old")
+    old = path.read_text()
     with pytest.raises(RuntimeError, match="no words"):
         write_report(proven, path, title="t", trouble=[Broken()])
-    assert path.read_text() == "old"
+    assert path.read_text() == old
     (tmp_path / "folder").mkdir()
-    for target in (tmp_path / "folder", tmp_path / "missing" / "r.html"):
-        with pytest.raises(InvalidInputError, match=f"report {target} cannot be written"):
-            write_report(proven, target, title="t")
+    for name, why in (("folder", "is a folder"), ("missing/r.html", "cannot be written")):
+        with pytest.raises(InvalidInputError, match=f"{tmp_path / name} {why}"):
+            write_report(proven, tmp_path / name, title="t")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "report.html"]
 
 

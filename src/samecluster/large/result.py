@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from samecluster._files import appearing_folder
 from samecluster.errors import InvalidInputError
 from samecluster.large.other_rows import UNDECIDED
 from samecluster.questions.pair import Answer
@@ -117,10 +118,7 @@ def label_store(n: int, out: str | Path | None) -> Generator[LabelStore, None, N
         return
     folder = Path(out)
     _check_room(n, folder)
-    partial = folder.with_name(folder.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
+    with appearing_folder(folder) as partial:
         names = _array_in(partial / "names.npy", n, np.int16)
         names[:] = UNDECIDED
         labels = _array_in(partial / "labels.npy", n, np.int32)
@@ -129,9 +127,6 @@ def label_store(n: int, out: str | Path | None) -> Generator[LabelStore, None, N
         labels.flush()
         how.flush()
         (partial / "names.npy").unlink()
-        partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _array_in(path: Path, n: int, dtype: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.recovery.result.sentences import count
-from samecluster.reports.markup import Markup, tag
+from samecluster.reports.markup import MARK, Markup, tag
 from samecluster.reports.pictures import cluster_picture, progress_picture
 from samecluster.reports.tables import answer_table, cluster_table, item_table
 from samecluster.reports.words import headline
@@ -48,6 +48,7 @@ def page(contents: Contents) -> str:
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
+        MARK,
         tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),

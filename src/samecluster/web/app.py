@@ -62,24 +62,29 @@ def build_app(
 def _endpoint(operation: Operation, context: ServerContext, cookie: str) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         check_origin(request.headers, request.method)
-        person = _NOBODY if operation.open_to_all else _person(request, context, cookie)
+        secret = _secret(request, cookie)
+        person = _NOBODY if operation.open_to_all else _person(secret, context)
         if operation.for_owners and not person.is_owner:
             raise HttpError(403, "only owners of the session may do this; ask whoever invited you")
         given = operation.read_parameters(request.path_params, "path")
         given |= operation.read_parameters(request.query_params, "query")
         if operation.body is not None:
             given |= operation.read_body(await _body(request))
-        result: Any = await operation.handler(context, Call(person, given))
+        call = Call(person, given, lambda: context.people.person(secret) is not None)
+        result: Any = await operation.handler(context, call)
         return result if isinstance(result, Response) else JSONResponse(result)
 
     return endpoint
 
 
-def _person(request: Request, context: ServerContext, cookie: str) -> Participant:
-    """The person whose link came along, as a cookie or in the Authorization header."""
+def _secret(request: Request, cookie: str) -> str:
+    """The secret that came along, as a cookie or in the Authorization header."""
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
-        secret = request.cookies.get(cookie, "")
+    return secret if scheme.lower() == "bearer" else request.cookies.get(cookie, "")
+
+
+def _person(secret: str, context: ServerContext) -> Participant:
+    """The person whose link has this secret."""
     person = context.people.person(secret) if secret else None
     if person is None:
         raise HttpError(

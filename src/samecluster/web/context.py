@@ -20,10 +20,11 @@ __all__ = ["Call", "Handler", "ServerContext"]
 
 @dataclass(frozen=True)
 class Call:
-    """A request whose shape was checked: who makes it, and its fields."""
+    """A request whose shape was checked: who makes it, its fields, and whether the link holds."""
 
     person: Participant
     given: Mapping[str, Any]
+    is_welcome: Callable[[], bool] = lambda: True
 
     @property
     def who(self) -> str | None:

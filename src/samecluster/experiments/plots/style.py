@@ -12,6 +12,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from samecluster._files import written_file
 from samecluster.plots.style import OKABE_ITO
 
 __all__ = [
@@ -89,5 +90,6 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     for path in paths:
         # Without a date, so that the same tables give the same file.
         metadata = {"Date": None} if path.suffix == ".svg" else None
-        figure.savefig(path, metadata=metadata)
+        with written_file(path, lambda _: True) as partial:
+            figure.savefig(partial, format=path.suffix[1:], metadata=metadata)
     return paths

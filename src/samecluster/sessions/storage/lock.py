@@ -7,15 +7,37 @@ wherever sessions do, needs no process numbers, and leaves readers alone.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from samecluster.errors import StoreError
 from samecluster.sessions.storage.session_file import new_file
 
-__all__ = ["WriterLock"]
+__all__ = ["WriterLock", "one_at_a_time"]
 
 _ATTEMPTS = 10
 """Processes that may open and close the session between our touch and our lock; more is a loop."""
+
+
+_LONGEST_CHANGE = 30.0
+"""Seconds to wait for others that change a small file; each takes milliseconds."""
+
+
+@contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Change a file while nobody else does, of all who do it this way; waits for its turn.
+
+    The lock is a file beside it, which stays. sqlite3.Error if the turn does not come.
+    """
+    lock = path.with_name(f"{path.name}-lock")
+    new_file(lock)
+    with closing(
+        sqlite3.connect(lock, timeout=_LONGEST_CHANGE, isolation_level=None)
+    ) as connection:
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
 
 
 class WriterLock:
