@@ -87,7 +87,7 @@ def sentinels(rng: np.random.Generator) -> Data:
     data = blobs(rng, int(rng.integers(20, 50)), int(rng.integers(1, 3)), 2, 1.0)
     X, truth = data.X.copy(), data.truth.copy()
     rows = rng.choice(len(X), size=int(rng.integers(1, 3)), replace=False)
-    X[rows, int(rng.integers(X.shape[1]))] = 10.0 ** float(rng.choice([6, 9, 12, 30]))
+    X[rows, int(rng.integers(X.shape[1]))] = 10.0 ** float(rng.choice([6, 9, 12, 30, 100, 300]))
     truth[rows] = 2
     return Data(X, truth, "sentinels")
 
@@ -259,8 +259,8 @@ def _premises(data: Data, rng: np.random.Generator) -> dict[str, Any]:
     else:
         declared["margin"] = float(min(largest, 1e6) * 4 + 0.5)
     k = len(np.unique(data.truth))
-    if rng.random() < 0.3:
-        k += int(rng.choice([0, -1, 1], p=[0.7, 0.15, 0.15]))
+    if rng.random() < 0.5:
+        k += int(rng.choice([0, -1, 1], p=[0.5, 0.15, 0.35]))
         declared["n_clusters"] = min(max(k, 2), len(data.X))
     return declared
 
@@ -289,6 +289,8 @@ def _method(case: Case, rng: np.random.Generator) -> Any:
         return Predict(expected_error=float(rng.choice([0.0, 0.01, 0.2])))
     if drawn < 0.2 and "margin" in declared and "n_clusters" in declared:
         return Recur()
+    if drawn < 0.3:
+        return Certify(kernel="numpy", effort="fast", resolution=float(rng.choice([0, 1e-6, 1e-3])))
     return PLAIN
 
 
@@ -350,6 +352,7 @@ def by_session(case: Case, rng: np.random.Generator) -> None:
     keys = [f"item {row}" for row in range(len(case.data.X))]
     session = Session.create(MemoryStore(), keys, case.data.X, parameters=declared, seed=case.seed)
     moment, undone = int(rng.integers(1, 12)), int(rng.integers(1, 40))
+    flagged = moment if rng.random() < 0.2 else -1
     for turn in range(3 * len(keys) + 200):
         asked = session.ask("ann")
         if not asked:
@@ -358,6 +361,8 @@ def by_session(case: Case, rng: np.random.Generator) -> None:
         session.tell(asked[0].id, case.person.answer(question), "ann")
         if turn == undone:
             session.undo("ann")
+        if turn == flagged:
+            session.make_exception(asked[0].item, "ann")
         if turn == moment:
             case.judge(session.snapshot())
     case.judge(session.snapshot())

@@ -14,6 +14,7 @@ import pytest
 from scipy.stats import binom
 
 from samecluster.recovery.result.claims import Certainty
+from samecluster.recovery.result.sentences import _SENTENCES
 from samecluster.testing import Held, JudgedClaim
 from tests.cases.campaign import runs
 from tests.cases.claim_campaign import DOORS, FAMILIES, Case, cases
@@ -28,7 +29,7 @@ CHANCE = 1e-4
 FORECASTS_HOLD = 0.65
 """The share of forecasts that hold on this data."""
 
-KINDS = ("asked", "proven", "inferred", "predicted", "unassigned", "uncompared", "audit")
+KINDS = sorted({*_SENTENCES} - {"forecast"})
 
 
 @cache
