@@ -50,7 +50,9 @@ def logarithm(values: FloatArray, by: Logarithm) -> FloatArray:
     least value that was seen counts as that.
     """
     least, added = by
-    mantissa, exponent = np.frexp(np.maximum(values, least) + added)
+    with np.errstate(over="ignore"):
+        positive = np.minimum(np.maximum(values, least) + added, np.finfo(float).max)
+    mantissa, exponent = np.frexp(positive)
     return np.asarray(2.0 * mantissa + (exponent - 2.0))
 
 
