@@ -81,8 +81,8 @@ class ResultFiles:
                 raise InvalidInputError(
                     "--proof needs the name of a file: the points that it is about go beside it"
                 )
-            self._check(opened, points_beside(self.proof), _is_with(self.proof))
             self._check(opened, self.proof, is_proof_file)
+            self._check(opened, points_beside(self.proof), _is_with(self.proof))
         if self.report is not None:
             self._check(opened, self.report, is_report)
 
