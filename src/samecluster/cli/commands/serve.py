@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import contextlib
 import enum
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -23,6 +24,9 @@ if TYPE_CHECKING:
     from samecluster.web.server import Address, ServeOptions
 
 __all__ = ["invite", "serve"]
+
+_READING_SECONDS = 60.0
+"""How long a file with the owner's link stays for the browser to read it."""
 
 
 class Role(enum.StrEnum):
@@ -169,8 +173,10 @@ def _serve_until_stopped(
         console.print(f"Open {serving.link}")
         console.print("Stop with Ctrl-C; nothing is lost.")
         if browser and console.is_terminal:
-            _open(serving.link, opened.path)
-        serving.run()
+            with _opened_page(serving.link, opened.path):
+                serving.run()
+        else:
+            serving.run()
 
 
 def _with_example(request: Request, image_column: str | None) -> tuple[Request, str | None]:
@@ -187,17 +193,31 @@ def _with_example(request: Request, image_column: str | None) -> tuple[Request, 
     return request, "image"
 
 
-def _open(link: str, session: Path) -> None:
-    """Open the page by way of a file: others on this machine see command lines, not files."""
+@contextlib.contextmanager
+def _opened_page(link: str, session: Path) -> Iterator[None]:
+    """Open the page by way of a file: others on this machine see command lines, not files.
+
+    The file has the owner's secret, so it goes once a browser has had the time to read it.
+    """
     import html
+    import threading
     import webbrowser
 
     from samecluster.web.links import links_file
 
     page = links_file(session).with_suffix(".html")
+    page.unlink(missing_ok=True)
     page.touch(mode=0o600)
     page.write_text(
         f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(link)}">',
         encoding="utf-8",
     )
-    webbrowser.open(page.as_uri())
+    removal = threading.Timer(_READING_SECONDS, page.unlink, kwargs={"missing_ok": True})
+    removal.daemon = True
+    removal.start()
+    try:
+        webbrowser.open(page.as_uri())
+        yield
+    finally:
+        removal.cancel()
+        page.unlink(missing_ok=True)

@@ -18,8 +18,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from samecluster.errors import StoreError
+from samecluster.errors import SchemaError, StoreError
 from samecluster.sessions.storage.connection import (
     backed_up,
     connected,
@@ -120,7 +121,7 @@ class SqliteStore:
             readable = all(isinstance(field, int | str | None) for field in row)
             if not readable or sequence != expected or digest != event_digest(before, *row[:-1]):
                 raise self._damaged(expected)
-            yield checked_event(Event(kind, at, who, json.loads(body), sequence))
+            yield checked_event(Event(kind, at, who, self._body(sequence, body), sequence))
             before, expected = digest, expected + 1
         if expected <= self._n_events:
             raise self._damaged(expected)
@@ -228,6 +229,14 @@ class SqliteStore:
                 "SELECT digest FROM events WHERE sequence = ?", (sequence,)
             ).fetchone()
         return "" if row is None else str(row[0])
+
+    def _body(self, sequence: int, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise SchemaError(
+                f"{self.path}: event {sequence} cannot be read ({error or 'it is too deep'})"
+            ) from None
 
     def _damaged(self, sequence: int) -> StoreError:
         return StoreError(
