@@ -32,8 +32,8 @@ Doubles have 53 bits: beyond it, sums of a far value and a usual one have lost w
 keeps of the usual one. Of the data of the documentation and of the benchmarks no column comes near.
 """
 
-# Of the spread, which is about a hundredth to a tenth of the range. With 2⁻³⁰ the rounding of a plane
-# in 8 columns is no longer covered: one question more on two of three instances.
+# Of the spread, which is about a hundredth to a tenth of the range. 2⁻³⁰ no longer covers the
+# rounding of a plane in 8 columns: one question more on two of three instances.
 _FINEST, _COARSEST = 2.0**-26, 2.0**-20
 _STORED = 4  # spacings of floats at the size of the values: what a few operations round by
 _UNSEEN = 2.0**-100  # of the range, where a sample shows one value of a column that has others
