@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
 from samecluster._parameters import check_share
+from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
@@ -26,7 +26,7 @@ def run_verify(data: Path, proof: Path, resolution: float) -> bool:
     ``resolution`` is the largest one to allow, as a share of each column's spread.
     """
     check_share("--resolution", resolution)
-    console = Console()
+    console = Screen()
     table = read_table(data)
     # A proof is about the numbers of the file as they are, in all columns.
     X = Preparation.fit(table, FeatureOptions(features=table.names, scale=False)).apply(table)
@@ -38,7 +38,7 @@ def run_verify(data: Path, proof: Path, resolution: float) -> bool:
         with console.status("checking"):
             verified = check(X, itertools.chain([header], lines), resolution)
     except BadProof as error:
-        console.print(f"The proof does NOT hold. {error}", highlight=False)
+        console.print(f"The proof does NOT hold. {error}")
         return False
     known = int(np.count_nonzero(verified.labels >= 0))
     margin = float.fromhex(header["margin"])
@@ -48,10 +48,10 @@ def run_verify(data: Path, proof: Path, resolution: float) -> bool:
         assumed += f" and there are {header['n_clusters']} clusters"
     console.print(
         f"The proof holds: {known:,} of {len(X):,} labels in {verified.n_clusters} clusters follow "
-        f"from {verified.n_records.get('answer', 0):,} answers if {assumed}.\n"
+        f"from {verified.n_records.get('answer', 0):,} answers if {assumed}.",
         f"Records checked: {kinds}. Reach was decided in floats with a bound on every rounding "
         f"error, and exactly where that did not suffice ({verified.n_by_rationals:,} records).",
-        highlight=False,
+        sep="\n",
     )
     if not verified.all_different:
         console.print("The clusters are not shown to be pairwise different.")

@@ -5,10 +5,9 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 
-from rich.console import Console
-
 from samecluster.cli.terminal.keyboard import read_key
 from samecluster.cli.terminal.prompt import Prompt
+from samecluster.cli.terminal.screen import Screen
 from samecluster.tables.features.missing import MissingCells
 from samecluster.workspace.open import MissingDecision
 
@@ -21,7 +20,7 @@ _KEYS = {
 }
 
 
-def asks_about_missing(console: Console, on_question: Callable[[], None]) -> MissingDecision | None:
+def asks_about_missing(console: Screen, on_question: Callable[[], None]) -> MissingDecision | None:
     """Asks the person at the terminal; None if there is none, and then medians are used.
 
     ``on_question`` is called before, to take away a spinner.

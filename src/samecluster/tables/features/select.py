@@ -14,6 +14,7 @@ from samecluster.geometry.resolution import far_values
 from samecluster.tables.column import Column, Numbers
 from samecluster.tables.features.bad_cells import bad_cells_message, shown_cell
 from samecluster.tables.features.identifiers import why_identifier
+from samecluster.tables.features.logarithms import has_long_tail
 from samecluster.tables.features.missing import MissingCells
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.messages import brief
@@ -43,6 +44,7 @@ class ColumnUse:
     used: bool
     why: str
     is_identifier: bool = False
+    is_logarithm: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +62,11 @@ class ColumnSelection:
         """All columns that features are made of."""
         return (*self.numbers, *self.options.categories, *self.options.texts)
 
+    @property
+    def logarithms(self) -> tuple[str, ...]:
+        """The columns of numbers that are used as logarithms."""
+        return tuple(use.name for use in self.uses if use.is_logarithm)
+
     @cached_property
     def missing(self) -> MissingCells:
         """The cells without a value in columns that are used."""
@@ -70,6 +77,12 @@ class ColumnSelection:
         """What is done without being asked, in a line each, and how to have it otherwise."""
         doubtful = [use.name for use in self.uses if use.is_identifier]
         notes = [_left_out(doubtful, self.numbers)] if doubtful else []
+        if self.logarithms:
+            names = brief(", ".join(self.logarithms), _LONGEST_LIST)
+            notes.append(
+                f"Used as logarithms, for their long tails: {names} (not with --no-scale, nor if "
+                "--margin is declared at the start)."
+            )
         if self.options.missing == "median" and self.missing.n_cells:
             notes.append(self.missing.note())
         return (*notes, *self._far_values())
@@ -137,7 +150,7 @@ def _use(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
     if options.features is not None:
         if name not in options.named:
             return ColumnUse(name, False, "not among the features named")
-        return ColumnUse(name, True, _number(options))
+        return _number(table, column, options)
     if options.texts or table.matrices:
         instead = "text" if options.texts else next(iter(table.matrices))
         return ColumnUse(name, False, f"shown only: features are the {instead}")
@@ -168,7 +181,7 @@ def _by_content(table: Table, column: Column, options: FeatureOptions) -> Column
     why = None if table.is_matrix else why_identifier(column)
     if why is not None:
         return ColumnUse(name, False, why, is_identifier=True)
-    return ColumnUse(name, True, _number(options))
+    return _number(table, column, options)
 
 
 def _left_out(doubtful: list[str], numbers: tuple[str, ...]) -> str:
@@ -189,8 +202,13 @@ def _is_typing_error(numbers: Numbers) -> bool:
     return few and n_texts <= n_numbers
 
 
-def _number(options: FeatureOptions) -> str:
-    return "number, standardised" if options.scale else "number"
+def _number(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
+    if not options.scale:
+        return ColumnUse(column.name, True, "number")
+    # The columns of an array are as a rule in one unit.
+    if options.logarithms and not table.is_matrix and has_long_tail(column):
+        return ColumnUse(column.name, True, "logarithm, standardised", is_logarithm=True)
+    return ColumnUse(column.name, True, "number, standardised")
 
 
 def _first(missing: BoolArray) -> int:
