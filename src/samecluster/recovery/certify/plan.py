@@ -56,7 +56,7 @@ class Certify:
     batch : how many points to ask about at once, for several people answering
     resolution : share of each column's spread below which differences carry no meaning; the spread
         is the 10 % quantile of the distances from the median that are not 0. The margin is one at
-        this resolution: no boundary of a cluster is sharper. None takes 2⁻³⁰, about 1e-9, and up
+        this resolution: no boundary of a cluster is sharper. None takes 2⁻²⁶, about 1.5e-8, and up
         to 2⁻²⁰ where values far from 0 are stored no better. With 0 the margin is the paper's own;
         then groups that are flat need as many questions as they have points.
     effort : "fast" uses the reach and single exclusion. "thorough" also the complete test, and
