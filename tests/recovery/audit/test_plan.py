@@ -63,6 +63,17 @@ def test_only_labels_that_nobody_was_asked_about_are_drawn(line) -> None:
     assert labels.tolist() == truth[items].tolist()
 
 
+def test_an_item_that_answers_have_settled_is_not_compared_with_itself(line) -> None:
+    """Pairs are drawn again and again: one of them may have been asked about meanwhile."""
+    _, truth, labelling, under = line
+    audit = audit_of(under, pairs=True)
+    check = next(check for check in checks_of(audit, 12) if check.partner is not None)
+    labelling.confirm(check.item, int(truth[check.item]))
+    asked, _ = play(under.take(audit, check), lambda _: Verdict.UNSURE)
+    assert asked[0] == Question(check.item, check.partner)
+    assert all(check.partner in question.pair for question in asked)
+
+
 def test_a_right_label_takes_one_question_at_the_nearest_asked_member(line) -> None:
     X, truth, labelling, under = line
     audit = audit_of(under)

@@ -93,7 +93,10 @@ class LabelsUnderAudit(ABC):
         return Verdict.of(one is other)
 
     def _belongs(self, item: int, label: int) -> Plan[Verdict]:
-        return belongs(item, self.members(item, label))
+        members = self.members(item, label)
+        if item in members:
+            return Verdict.SAME  # the label stands for the cluster of this item
+        return (yield from belongs(item, members))
 
     def _correct(self, audit: Audit, check: Check) -> Plan[None]:
         """Find out which label is wrong, and where its item belongs."""
