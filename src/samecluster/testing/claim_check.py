@@ -26,6 +26,7 @@ from samecluster.recovery.result.premises import (
     ClusterCount,
     MarginHolds,
     Premise,
+    PreparedFeatures,
     SeparateClusters,
 )
 
@@ -234,4 +235,5 @@ _PREMISES: dict[type[Premise], Callable[[_Judge, Any], Held]] = {
     ClusterCount: _Judge.cluster_count,
     SeparateClusters: _Judge.separate,
     MarginHolds: _Judge.margin,
+    PreparedFeatures: lambda *_: Held.YES,  # margins are judged by the points as prepared
 }
