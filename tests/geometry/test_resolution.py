@@ -12,7 +12,6 @@ from samecluster.geometry.resolution import (
     column_spread,
     far_values,
     resolution_of,
-    said_resolution,
     usual_range,
     without_far_values,
 )
@@ -79,19 +78,11 @@ def test_far_values_are_named_with_their_rows() -> None:
     X[[3, 4, 30, 41], 1] = 1e12, -1e9, 1e300, 1e9
     (found,) = far_values(X)
     assert (found.column, found.rows.tolist(), found.example) == (1, [3, 4, 30, 41], 1e12)
-    assert found.said("'b'").startswith("Column 'b': rows 3, 4, 30 and 1 more have values such as")
+    assert found.said("'b'").startswith(
+        "Column 'b' is far beyond its other values in rows 3, 4, 30 and 1 more: 1e+12, where"
+    )
     low, high = usual_range(X, X.min(axis=0), X.max(axis=0)) or (X, X)
     assert (low.tolist(), high.tolist()) == ([0.0, 0.0], [49.0, 49.0])
     moved = without_far_values(X)
     assert moved[[3, 4, 30, 41], 1].tolist() == [98.0, -49.0, 98.0, 98.0]
     assert (np.delete(moved, [3, 4, 30, 41], axis=0) == np.delete(X, [3, 4, 30, 41], axis=0)).all()
-
-
-def test_it_is_said_for_each_column_or_as_a_range() -> None:
-    assert said_resolution(np.zeros(9)) == "at resolution 0"
-    assert said_resolution(np.full(4, 2.0**-30)) == "at resolution 9.3e-10"
-    assert (
-        said_resolution(np.array([1e-9, 0.5])) == "at resolution 1e-09 in column 0, 0.5 in column 1"
-    )
-    many = said_resolution(np.array([1e-9, 2e-9, 0.5, 1e-3]))
-    assert many == "at resolutions from 1e-09 to 0.5, by column"

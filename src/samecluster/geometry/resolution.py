@@ -21,7 +21,6 @@ __all__ = [
     "column_spread",
     "far_values",
     "resolution_of",
-    "said_resolution",
     "usual_range",
     "without_far_values",
 ]
@@ -38,7 +37,7 @@ _STORED = 4  # spacings of floats at the size of the values: what a few operatio
 _UNSEEN = 2.0**-100  # of the range, where a sample shows one value of a column that has others
 _QUANTILE = 10  # the least tenth of the distances
 _MOST_ROWS = 2**17  # looked at; more would not change a quantile noticeably
-_LISTED = 3  # columns, or rows, named in a sentence before it gets too long
+_LISTED = 3  # rows named in a sentence before it gets too long
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -157,14 +156,15 @@ class FarValues:
     example: float
     spread: float
 
-    def said(self, column: str) -> str:
-        """A sentence that names the column as it is called, and the rows."""
-        listed = ", ".join(map(str, self.rows[:_LISTED]))
+    def said(self, column: str, rows: str = "") -> str:
+        """A sentence that names the column and the rows, as they are called."""
+        listed = ", ".join(map(str, self.rows[:_LISTED].tolist()))
         more = f" and {len(self.rows) - _LISTED:,} more" if len(self.rows) > _LISTED else ""
-        rows = f"rows {listed}{more} have" if len(self.rows) > 1 else f"row {listed} has"
+        rows = rows or f"row{'s' * (len(self.rows) > 1)} {listed}{more}"
         return (
-            f"Column {column}: {rows} values such as {self.example:g}, while others differ by "
-            f"about {self.spread:.2g}. If they stand for something unknown, leave these rows out."
+            f"Column {column} is far beyond its other values in {rows}: {self.example:g}, where "
+            f"others differ by about {self.spread:.2g}. If that stands for something unknown, "
+            "leave these rows out; a measured value may need another scale, such as its logarithm."
         )
 
 
@@ -173,8 +173,9 @@ def far_values(X: FloatArray) -> tuple[FarValues, ...]:
 
     >>> (found,) = far_values(np.array([[0.0], [1.0], [2.0], [1e12]]))
     >>> print(found.said("'age'"))
-    Column 'age': row 3 has values such as 1e+12, while others differ by about 1. If they stand \
-for something unknown, leave these rows out.
+    Column 'age' is far beyond its other values in row 3: 1e+12, where others differ by about 1. \
+If that stands for something unknown, leave these rows out; a measured value may need another \
+scale, such as its logarithm.
     """
     spread, found = column_spread(X), []
     extent = column_range(X.min(axis=0), X.max(axis=0))
@@ -182,17 +183,3 @@ for something unknown, leave these rows out.
         rows = np.flatnonzero(_distances(X[:, j]) > FAR * spread[j] / 2)
         found.append(FarValues(int(j), rows, float(X[rows[0], j]), float(spread[j])))
     return tuple(found)
-
-
-def said_resolution(tau: FloatArray) -> str:
-    """The resolution in words, after "margin 1": each column's, or the least and the largest.
-
-    >>> print(said_resolution(np.array([1e-9, 2e-9])))
-    at resolution 1e-09 in column 0, 2e-09 in column 1
-    """
-    values = [f"{value:.2g}" for value in tau.tolist()]
-    if len(set(values)) == 1:
-        return f"at resolution {values[0]}"
-    if len(values) <= _LISTED:
-        return "at resolution " + ", ".join(f"{v} in column {j}" for j, v in enumerate(values))
-    return f"at resolutions from {min(tau):.2g} to {max(tau):.2g}, by column"

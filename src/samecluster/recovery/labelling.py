@@ -48,6 +48,7 @@ class Labelling:
         self.search: MarginSearch | None = None
         self.audit: AuditReport | None = None
         self.proof: ProofLog | None = None
+        self.resolution: tuple[float, ...] = ()
 
     @property
     def n_questions(self) -> int:
@@ -108,6 +109,10 @@ class Labelling:
     def note_proof(self, log: ProofLog) -> None:
         self.proof = log
 
+    def note_resolution(self, tau: FloatArray) -> None:
+        """The resolution (d,) of a margin, for methods that prove labels without a log."""
+        self.resolution = tuple(tau.tolist())
+
     def rename(self, name: int, to: int) -> None:
         """Give all points of one name another."""
         if name != to:
@@ -155,6 +160,7 @@ class Labelling:
             margin=self._problem.margin if self.search is None else self.search.margin,
             n_clusters=self._problem.n_clusters,
             proof=self.proof,
+            resolution=self.resolution,
             probability=None if self.probability is None else self.probability.copy(),
             exceptions=self.exceptions,
             search=self.search,

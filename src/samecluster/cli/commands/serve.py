@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samecluster.cli.options import takes_request
+from samecluster.cli.commands.label import INTERRUPTED, Show
+from samecluster.cli.options import command_again, takes_request
 from samecluster.cli.terminal.harmless import print_lines
 from samecluster.workspace.request import Request
 
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from samecluster.web.server import Address, ServeOptions
 
 __all__ = ["invite", "serve"]
-
-_INTERRUPTED = 130
 
 
 class Role(enum.StrEnum):
@@ -55,10 +53,7 @@ def serve(
         Path | None, typer.Option(help="A certificate, to speak HTTPS; with --tls-key.")
     ] = None,
     tls_key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
-    show: Annotated[
-        list[str] | None,
-        typer.Option("--show", help="Columns to show of each item: a,b,c or several times."),
-    ] = None,
+    show: Show = None,
     image_column: Annotated[
         str | None,
         typer.Option(help="The column with the paths of images, inside the data's folder."),
@@ -145,11 +140,11 @@ def _serve(
         _serve_until_stopped(console, request, address, options, browser)
     console.print()
     console.print("Stopped. All answers are kept.")
-    console.print(f"Go on: {_again(request)}")
+    console.print(f"Go on: {command_again('serve', request)}")
     out = "labels" if request.in_blocks else "labels.csv"
     results = export_command(session_path(request), request.data, out)
     console.print(f"Results: {results}")
-    raise typer.Exit(_INTERRUPTED)
+    raise typer.Exit(INTERRUPTED)
 
 
 def _serve_until_stopped(
@@ -206,10 +201,3 @@ def _open(link: str, session: Path) -> None:
         encoding="utf-8",
     )
     webbrowser.open(page.as_uri())
-
-
-def _again(request: Request) -> str:
-    at = [] if request.session is None else ["--session", str(request.session)]
-    who = [] if request.who is None else ["--who", request.who]
-    blocks = ["--in-blocks"] if request.in_blocks else []
-    return shlex.join(["samecluster", "serve", request.data, *blocks, *at, *who])

@@ -11,9 +11,10 @@ import numpy as np
 from samecluster._parameters import check_share
 from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.resolution import said_resolution
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
+from samecluster.recovery.result.premises import MarginHolds
+from samecluster.recovery.result.sentences import clause
 from samecluster.tables import FeatureOptions, Preparation, read_table
 
 __all__ = ["run_verify"]
@@ -42,7 +43,7 @@ def run_verify(data: Path, proof: Path, resolution: float) -> bool:
     known = int(np.count_nonzero(verified.labels >= 0))
     margin = float.fromhex(header["margin"])
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in verified.n_records.items())
-    assumed = f"every cluster has margin {margin:g} {said_resolution(verified.resolution)}"
+    assumed = clause(MarginHolds(margin, resolution=tuple(verified.resolution.tolist())))
     if {"last", "count"} & verified.n_records.keys():
         assumed += f" and there are {header['n_clusters']} clusters"
     console.print(

@@ -103,7 +103,7 @@ class ClaimBasis:
     ``labels`` and ``how_codes`` (n,), ``answers``, ``exceptions`` and ``audit`` are those of a
     result; ``margin`` is what proofs rest on, ``guessed`` if nobody declared it. ``confirmed`` are
     answers that the margin does not allow. ``prepared`` says how the points were made that the
-    margin is about.
+    margin is about, ``resolution`` what it is one at if there is no proof.
     """
 
     labels: Array
@@ -118,6 +118,7 @@ class ClaimBasis:
     confirmed: tuple[Answer, ...] = ()
     audit: AuditReport | None = None
     prepared: tuple[Premise, ...] = ()
+    resolution: tuple[float, ...] = ()
 
 
 def claims(basis: ClaimBasis) -> tuple[Claim, ...]:
@@ -185,7 +186,7 @@ class _Claims:
     def _of_proof(self) -> list[Premise]:
         basis, log, found = self.basis, self.basis.proof, list[Premise]()
         if basis.margin is not None:
-            resolution = () if log is None else log.resolution
+            resolution = basis.resolution if log is None else log.resolution
             found.append(MarginHolds(basis.margin, basis.guessed, resolution, basis.exceptions))
             found += basis.prepared
         # Without a log nobody can tell whether the number was used.

@@ -102,6 +102,7 @@ class Recovery:
     retracted : answers that others outvoted; no label rests on them
     refutations : answers that the margin does not allow although they were confirmed
     prepared : how the points were made of what was measured, where a margin is one of them only
+    resolution : (d) lengths that the margin is one at, where there is no proof that has them
     """
 
     labels: IntArray
@@ -122,6 +123,7 @@ class Recovery:
     retracted: tuple[Answer, ...] = ()
     refutations: tuple[Refutation, ...] = ()
     prepared: tuple[Premise, ...] = ()
+    resolution: tuple[float, ...] = ()
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
@@ -149,6 +151,7 @@ class Recovery:
                 tuple(dict.fromkeys(a for found in self.refutations for a in found.answers)),
                 self.audit,
                 self.prepared,
+                self.resolution,
             )
         )
 

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from samecluster._typing import BoolArray
+from samecluster.geometry.resolution import far_values
 from samecluster.tables.column import Column, Numbers
 from samecluster.tables.features.bad_cells import bad_cells_message, shown_cell
 from samecluster.tables.features.identifiers import why_identifier
@@ -32,6 +33,7 @@ _FEW_CATEGORIES = 20  # of more kinds each becomes a column, and words say more
 _FEW_ERRORS, _ERRORS_PER_NUMBER = 2, 0.1
 _LONGEST_LIST = 80  # characters of names of columns in a line that can be copied
 _MIXED = "numbers and text mixed"
+_MOST_ROWS = 3  # named in a note
 _MOST_REASONS = 4  # columns whose reason is part of a message
 
 
@@ -84,7 +86,18 @@ class ColumnSelection:
             )
         if self.options.missing == "median" and self.missing.n_cells:
             notes.append(self.missing.note())
-        return tuple(notes)
+        return (*notes, *self._far_values())
+
+    def _far_values(self) -> Iterator[str]:
+        """Columns of numbers in which a few are far beyond all others, as codes for "none" are."""
+        for name in self.numbers:
+            values = self.table.column(name).numbers.values
+            rows = np.flatnonzero(np.isfinite(values))
+            if not len(rows):
+                continue
+            for found in far_values(np.asarray(values[rows], dtype=np.float64)[:, None]):
+                which = self.table.row_names(rows[found.rows], _MOST_ROWS)
+                yield found.said(repr(brief(name)), which)
 
     @cached_property
     def problems(self) -> tuple[str, ...]:
