@@ -127,7 +127,8 @@ def surveyed(
 def _not_finite(
     points: Points, before: int, row: int, column: int, value: float
 ) -> InvalidInputError:
+    told = "; in blocks missing values are not filled in: write the data without them"
     return InvalidInputError(
         f"{points.place(before + row)}, column {points.column(column)} is {value}; "
-        "only finite numbers are allowed"
+        f"only finite numbers are allowed{told if np.isnan(value) else ''}"
     )
