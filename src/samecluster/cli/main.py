@@ -83,6 +83,9 @@ def demo(
 def verify(
     data: Annotated[Path, typer.Argument(help="The points the proof is about: .npy or .csv.")],
     proof: Annotated[Path, typer.Argument(help="The proof log, as written by samecluster.")],
+    max_memory: Annotated[
+        float | None, typer.Option(help="GiB that the points and a line of the proof may take; 2.")
+    ] = None,
 ) -> None:
     """Check a proof against the data, in exact arithmetic, and name the first bad record.
 
@@ -90,7 +93,7 @@ def verify(
     """
     from samecluster.cli.commands.verify import run_verify
 
-    if not run_verify(data, proof):
+    if not run_verify(data, proof, max_memory):
         raise typer.Exit(1)
 
 
@@ -170,6 +173,9 @@ def main() -> None:
         code = error.exit_code  # type: ignore[attr-defined]
     except typer.Abort:
         print_error("stopped")
+        code = 1
+    except MemoryError:
+        print_error("there is not enough memory; for large data there is --in-blocks")
         code = 1
     except OSError as error:  # of a file it says which; standard output has no name
         print_error(str(error) if error.filename else f"standard output: {error.strerror}")

@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from samecluster._files import MAX_BYTES
 from samecluster.errors import InvalidInputError
 
 __all__ = [
@@ -54,13 +55,17 @@ _SIGNATURES = {
 
 @dataclass(frozen=True)
 class CsvOptions:
-    """What a user says about a text table; None is found out from the text."""
+    """What a user says about a text table; None is found out from the text.
+
+    ``max_bytes`` is what any file may take in memory.
+    """
 
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
     missing: tuple[str, ...] | None = None
     header: bool | None = None
+    max_bytes: int = MAX_BYTES
 
     def __post_init__(self) -> None:
         if self.separator is not None and len(self.separator) != 1:
