@@ -42,6 +42,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_NO_FILES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape")  # encodings of names
 _SIGNATURES = {
     b"PK\x03\x04": "a zip file (perhaps Excel): save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel file: save the sheet as CSV",
@@ -80,11 +81,14 @@ class CsvOptions:
             )
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
-            except LookupError:
+                "a".encode(self.encoding)  # others than text have names as well
+                is_known = codecs.lookup(self.encoding).name not in _NO_FILES
+            except (LookupError, ValueError):
+                is_known = False
+            if not is_known:
                 raise InvalidInputError(
-                    f"there is no encoding {self.encoding!r}; try utf-8, cp1252 or utf-16"
-                ) from None
+                    f"there is no encoding {self.encoding!r} of files; try utf-8, cp1252 or utf-16"
+                )
 
 
 @dataclass(frozen=True)
