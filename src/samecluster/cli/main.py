@@ -83,6 +83,13 @@ def demo(
 def verify(
     data: Annotated[Path, typer.Argument(help="The points the proof is about: .npy or .csv.")],
     proof: Annotated[Path, typer.Argument(help="The proof log, as written by samecluster.")],
+    resolution: Annotated[
+        float,
+        typer.Option(
+            help="The largest resolution to allow, as a share of each column's spread. Clusters "
+            "are then taken to have no sharper boundary."
+        ),
+    ] = 2.0**-10,
     max_memory: Annotated[
         float | None, typer.Option(help="GiB that the points and a line of the proof may take; 2.")
     ] = None,
@@ -93,7 +100,7 @@ def verify(
     """
     from samecluster.cli.commands.verify import run_verify
 
-    if not run_verify(data, proof, max_memory):
+    if not run_verify(data, proof, resolution, max_memory):
         raise typer.Exit(1)
 
 

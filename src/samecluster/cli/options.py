@@ -41,7 +41,7 @@ _OPTIONS: dict[str, Any] = {
     "decimal": typer.Option("--decimal", help="The decimal mark: . or ,"),
     "encoding": typer.Option("--encoding", help="Such as utf-8 or cp1252."),
     "missing": typer.Option(
-        "--na", help="A cell that stands for no value, instead of NA, NaN, null, ..."
+        "--na", help="A cell that stands for no value, beside NA, NaN, null, ..."
     ),
     "header": typer.Option("--header/--no-header", help="Whether the first line has names."),
     "max_memory": typer.Option(
@@ -67,7 +67,13 @@ _OPTIONS: dict[str, Any] = {
     "image_size": typer.Option("--image-size", help="Pixels a side that images get; 32."),
     "scale": typer.Option("--scale/--no-scale", help="Whether columns are standardised; they are."),
     "reduce": typer.Option("--reduce", help="Use this many principal components."),
-    "drop_missing": typer.Option("--drop-missing", help="Leave out rows with missing values."),
+    "missing_cells": typer.Option(
+        "--missing",
+        metavar="median|drop|error",
+        help="Rows with missing values: fill in medians and mark them (done unless said otherwise; "
+        "in a terminal you are asked), leave them out, or stop.",
+    ),
+    "drop_missing": typer.Option("--drop-missing", help="The same as --missing drop."),
     "labels": typer.Option("--labels", help="The column with groups known already, else blank."),
     "labels_as": typer.Option(
         "--labels-as",

@@ -73,7 +73,7 @@ def load_proof(path: str | Path) -> ProofLog:
         return ProofLog.from_lines(read_lines(path))
     except InvalidInputError:
         raise
-    except (KeyError, TypeError, ValueError, StopIteration) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, StopIteration) as error:
         raise InvalidInputError(f"{path} is not a proof log ({error!r})") from error
 
 
@@ -98,7 +98,7 @@ def read_lines(path: str | Path, max_bytes: int = MAX_BYTES) -> Iterator[Any]:
                 check_size(f"line {number}", len(line) * _PER_CHARACTER, max_bytes)
                 yield json.loads(line)
                 number += 1
-    except (EOFError, OSError, ValueError, RecursionError, zlib.error) as error:
+    except (EOFError, OSError, RecursionError, ValueError, zlib.error) as error:
         raise InvalidInputError(f"{source}, line {number}: {error}") from error
 
 

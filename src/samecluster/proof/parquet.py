@@ -21,6 +21,7 @@ __all__ = ["RowWriter", "read_rows"]
 _HEADER = b"samecluster"
 _PER_VALUE = 64  # bytes in memory of a value on its way to a line: an array, and Python's objects
 _ROWS_PER_GROUP = 65_536  # rows held in memory while writing; reading takes one group at a time
+_UNREADABLE = (AttributeError, OSError, LookupError, RecursionError, TypeError, ValueError)
 # The columns of the table that hold the fields of a record, in order.
 _FIELDS: dict[str, tuple[str, ...]] = {
     "cluster": ("item",),
@@ -90,7 +91,7 @@ def read_rows(source: Any, max_bytes: int = MAX_BYTES) -> Iterator[Any]:
             n_values = sum(found.column(at).num_values for at in range(found.num_columns))
             check_size("a group of rows", n_values * _PER_VALUE, max_bytes)
             yield from _lines(pa, file.read_row_group(group))
-    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
+    except (pa.ArrowException, *_UNREADABLE) as error:
         raise InvalidInputError(f"not a proof log in Parquet: {error}") from error
 
 

@@ -57,12 +57,13 @@ def _label(console: Screen, request: Request, show: list[str] | None) -> None:
     from samecluster.cli.terminal.all_rows import look_further
     from samecluster.cli.terminal.conversation import Conversation
     from samecluster.cli.terminal.keyboard import read_key
+    from samecluster.cli.terminal.missing_cells import asks_about_missing
     from samecluster.workspace.open import export_command, open_session
     from samecluster.workspace.pair_display import checked_columns
     from samecluster.workspace.request import listed
 
-    with console.status("reading the data"):
-        opened = open_session(request)
+    with console.status("reading the data") as shown:
+        opened = open_session(request, asks_about_missing(console, shown.stop))
     with opened:
         columns = checked_columns(opened, listed(show, opened.table.names))
         _greet(console, opened)

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._parameters import check_share
 from samecluster.cli.terminal.screen import Screen
+from samecluster.geometry.resolution import said_resolution
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
 from samecluster.tables import CsvOptions, FeatureOptions, Preparation, read_table
@@ -17,8 +19,12 @@ from samecluster.workspace.request import Request
 __all__ = ["run_verify"]
 
 
-def run_verify(data: Path, proof: Path, max_memory: float | None = None) -> bool:
-    """Print what the proof shows; False if it does not hold."""
+def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | None = None) -> bool:
+    """Print what the proof shows; False if it does not hold.
+
+    ``resolution`` is the largest one to allow, as a share of each column's spread.
+    """
+    check_share("--resolution", resolution)
     console = Screen()
     allowed = Request(str(data), max_memory=max_memory).max_bytes()
     table = read_table(data, CsvOptions(max_bytes=allowed))
@@ -28,14 +34,14 @@ def run_verify(data: Path, proof: Path, max_memory: float | None = None) -> bool
     header: dict[str, Any] = next(lines, {})
     try:
         with console.status("checking"):
-            verified = check(X, itertools.chain([header], lines))
+            verified = check(X, itertools.chain([header], lines), resolution)
     except BadProof as error:
         console.print(f"The proof does NOT hold. {error}")
         return False
     known = int(np.count_nonzero(verified.labels >= 0))
     margin = float.fromhex(header["margin"])
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in verified.n_records.items())
-    assumed = f"every cluster has margin {margin:g}"
+    assumed = f"every cluster has margin {margin:g} {said_resolution(verified.resolution)}"
     if {"last", "count"} & verified.n_records.keys():
         assumed += f" and there are {header['n_clusters']} clusters"
     console.print(

@@ -102,7 +102,8 @@ class ClaimBasis:
 
     ``labels`` and ``how_codes`` (n,), ``answers``, ``exceptions`` and ``audit`` are those of a
     result; ``margin`` is what proofs rest on, ``guessed`` if nobody declared it. ``confirmed`` are
-    answers that the margin does not allow.
+    answers that the margin does not allow. ``prepared`` says how the points were made that the
+    margin is about.
     """
 
     labels: Array
@@ -116,6 +117,7 @@ class ClaimBasis:
     exceptions: tuple[int, ...] = ()
     confirmed: tuple[Answer, ...] = ()
     audit: AuditReport | None = None
+    prepared: tuple[Premise, ...] = ()
 
 
 def claims(basis: ClaimBasis) -> tuple[Claim, ...]:
@@ -185,6 +187,7 @@ class _Claims:
         if basis.margin is not None:
             resolution = () if log is None else log.resolution
             found.append(MarginHolds(basis.margin, basis.guessed, resolution, basis.exceptions))
+            found += basis.prepared
         # Without a log nobody can tell whether the number was used.
         if basis.n_clusters is not None and (log is None or log.rests_on_count):
             found.append(ClusterCount(basis.n_clusters))

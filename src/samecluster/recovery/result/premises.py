@@ -19,6 +19,7 @@ __all__ = [
     "ClusterCount",
     "MarginHolds",
     "Premise",
+    "PreparedFeatures",
     "SeparateClusters",
     "UnknownPremise",
 ]
@@ -75,6 +76,21 @@ class MarginHolds(Premise):
             "resolution": list(self.resolution),
             "exceptions": list(self.exceptions),
         }
+
+
+@dataclass(frozen=True)
+class PreparedFeatures(Premise):
+    """What holds of the points holds of features as they were prepared, not of the table itself.
+
+    ``n_filled`` missing cells were filled in by medians, ``logarithms`` are columns used as such.
+    """
+
+    kind: ClassVar[str] = "prepared"
+    n_filled: int = 0
+    logarithms: tuple[str, ...] = ()
+
+    def details(self) -> dict[str, Any]:
+        return {"n_filled": self.n_filled, "logarithms": list(self.logarithms)}
 
 
 @dataclass(frozen=True)

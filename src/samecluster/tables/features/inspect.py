@@ -38,6 +38,7 @@ class Inspection:
     source: str
     n_rows: int
     n_dropped: int
+    n_filled: int
     n_features: int
     columns: tuple[ColumnUse, ...]
     features_from: tuple[str, ...]
@@ -133,7 +134,8 @@ def inspect_selection(selection: ColumnSelection) -> Inspection:
     return Inspection(
         source=table.source,
         n_rows=len(table),
-        n_dropped=int(np.count_nonzero(selection.missing)) if options.drop_missing else 0,
+        n_dropped=selection.missing.n_rows if options.drop_missing else 0,
+        n_filled=selection.missing.n_rows if options.missing == "median" else 0,
         n_features=d,
         columns=selection.uses,
         features_from=tuple(table.matrices),

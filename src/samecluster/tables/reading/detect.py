@@ -8,6 +8,7 @@ from pathlib import Path
 
 from samecluster._files import check_input, check_size
 from samecluster.errors import InvalidInputError
+from samecluster.tables.column import TypedColumn
 from samecluster.tables.reading.delimited import parse_delimited
 from samecluster.tables.reading.dialect import CsvOptions
 from samecluster.tables.reading.json_lines import parse_json_lines
@@ -76,7 +77,11 @@ def read_table(
     check_size(file.name, check_input(file), options.max_bytes)
     data = _bytes(file)
     if kind in _PARSERS:
-        return _PARSERS[kind](data, file.name, options.max_bytes)
+        table = _PARSERS[kind](data, file.name, options.max_bytes)
+        for name, column in table.columns.items():
+            if options.missing is not None and isinstance(column, TypedColumn):
+                table.columns[name] = column.without(options.missing)
+        return table
     return parse_delimited(data, file.name, options)
 
 
