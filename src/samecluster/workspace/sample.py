@@ -46,6 +46,7 @@ _USABLE = {
     "truth",
     "in_blocks",
     "dask",
+    "max_memory",
 }
 
 
@@ -64,7 +65,7 @@ def newly_sampled(request: Request) -> SessionData:
     doubtful = () if named or numbers is None else identifiers_in(path, numbers)
     if doubtful and numbers is not None:
         numbers = columns_of_numbers(path, [*apart, *ignored, *doubtful])
-    points = open_points(_seen_by_workers(request), named or numbers)
+    points = open_points(_seen_by_workers(request), named or numbers, request.max_bytes())
     if points.n < 2:
         raise InvalidInputError(f"{path} has only 1 row; at least 2 are needed")
     features = points.names if numbers is not None else tuple(f"x{at}" for at in points.names)
@@ -86,7 +87,9 @@ def sampled_again(request: Request, preparation: StoredPreparation) -> SessionDa
     assert preparation.draw is not None
     is_npy = columns_of_numbers(request.data, ()) is None
     features = None if is_npy else preparation.options.features
-    points = open_points(_seen_by_workers(request), features)
+    allowed = request.max_memory or preparation.reading.get("max_memory")
+    max_bytes = replace(request, max_memory=allowed).max_bytes()
+    points = open_points(_seen_by_workers(request), features, max_bytes)
     n, d = preparation.draw.n, len(preparation.options.features or ())
     if (points.n, points.d) != (n, d):
         raise DataMismatchError(

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from samecluster._extras import pyarrow
+from samecluster._files import MAX_BYTES, check_size
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TypedColumn
@@ -18,15 +19,16 @@ from samecluster.tables.table import Table
 __all__ = ["column_kinds", "first_cells", "parse_parquet", "read_cells"]
 
 _BATCH = 65_536
+_FEW = 1_024  # rows of a batch whose cells may be of any size
 
 
-def parse_parquet(data: bytes, source: str) -> Table:
+def parse_parquet(data: bytes, source: str, max_bytes: int = MAX_BYTES) -> Table:
     """The table in the bytes of a Parquet file."""
     pa, pq = pyarrow()
     if not data:
         raise InvalidInputError(f"{source} is empty")
     try:
-        found = pq.read_table(pa.BufferReader(data))
+        found = _unpacked(pa, pq.ParquetFile(pa.BufferReader(data)), source, max_bytes)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InvalidInputError(
             f"{source} is no Parquet file, or is cut short: {reason_of(error)}"
@@ -40,6 +42,22 @@ def parse_parquet(data: bytes, source: str) -> Table:
         for name, column in zip(found.column_names, found.columns, strict=True)
     ]
     return Table(source, columns, format="parquet", origin=found)
+
+
+def _unpacked(pa: Any, file: Any, source: str, max_bytes: int) -> Any:
+    """All rows, read in batches so that what is packed well is refused before it fills the memory.
+
+    Of numbers that is known beforehand; a text may stand for a million cells.
+    """
+    kinds = [field.type for field in file.schema_arrow]
+    width = sum(kind.bit_width for kind in kinds if pa.types.is_primitive(kind))
+    check_size(source, file.metadata.num_rows * width // 8, max_bytes)
+    batches, size = [], 0
+    for batch in file.iter_batches(_BATCH if all(map(pa.types.is_primitive, kinds)) else _FEW):
+        batches.append(batch)
+        size += batch.nbytes
+        check_size(source, size, max_bytes)
+    return pa.Table.from_batches(batches, file.schema_arrow)
 
 
 def column_kinds(file: Path) -> dict[str, bool]:
