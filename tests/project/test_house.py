@@ -16,7 +16,7 @@ from samecluster._moved import MOVED
 ROOT = Path(samecluster.__file__).parent
 FLOORS = [
     {"errors", "_moved", "_typing"},
-    {"_extras", "_files", "_parameters"},
+    {"_extras", "_files", "_parameters", "_resolution"},
     {"geometry", "questions", "points", "proof"},
     {"recovery", "oracles", "instances"},
     {"validation"},

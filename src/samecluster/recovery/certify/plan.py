@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 
 from samecluster._parameters import check_at_least, check_one_of, check_share
+from samecluster._resolution import resolution_of
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
-from samecluster.geometry.resolution import resolution_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
