@@ -7,7 +7,8 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.audit.label_checks import Check
-from samecluster.recovery.audit.plan import LabellingUnderAudit, audited
+from samecluster.recovery.audit.plan import LabellingUnderAudit
+from samecluster.recovery.audit.stored_labels import audited
 from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Problem
