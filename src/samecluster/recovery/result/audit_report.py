@@ -1,12 +1,11 @@
-"""What an audit has shown, and the sentence that says so."""
+"""What an audit has shown."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
-from fractions import Fraction
 
 from samecluster.recovery.result.label_separation import AnsweredLabels, LabelGap
+from samecluster.recovery.result.sentences import audit_sentence
 
 __all__ = ["AuditReport"]
 
@@ -62,51 +61,19 @@ class AuditReport:
             gap=gap,
         )
 
+    def details(self) -> dict[str, int]:
+        """What bounds the error if labels that no answer separates are one cluster."""
+        return {
+            "n_uncompared": self.gap.n_pairs,
+            "n_more_wrong": self.gap.n_more_wrong,
+            "n_labelled": self.n_labelled,
+            "n_unlabelled": self.n_unlabelled,
+        }
+
     @property
     def share(self) -> float:
         """The share of labels that are wrong, at most."""
         return self.n_wrong_at_most / self.n_labels if self.n_labels else 0.0
 
     def __str__(self) -> str:
-        unsure = f", {self.n_unsure:,} of them unsure" if self.n_unsure else ""
-        told = (
-            f"{100 * self.confidence:.10g} % confidence, {_count(self.n_audits, 'audit')}{unsure}, "
-            f"{_count(self.n_rounds, 'round')}"
-        )
-        percent = _percent_rounded_up(self.n_wrong_at_most, self.n_labels or 1)
-        if not self.n_labels:
-            shown = "every label was asked about"
-        elif percent == "100":
-            shown = f"nothing can be said yet about wrong labels ({told})"
-        elif self.gap.n_pairs:
-            shown = f"at most {percent} % of the labels are not in their cluster ({told})"
-        else:
-            shown = f"at most {percent} % of the labels are wrong ({told})"
-        return shown + self._uncompared() + self._unlabelled()
-
-    def _uncompared(self) -> str:
-        if not self.gap.n_pairs:
-            return ""
-        wrong = self.n_wrong_at_most + self.gap.n_more_wrong
-        percent = _percent_rounded_up(min(wrong, self.n_labelled), self.n_labelled)
-        return (
-            f"; nobody compared {_count(self.gap.n_pairs, 'pair')} of clusters: if they are one, "
-            f"at most {percent} % are wrong; {_count(self.gap.n_pairs, 'question')} would tell"
-        )
-
-    def _unlabelled(self) -> str:
-        return f"; {_count(self.n_unlabelled, 'item')} without a label" if self.n_unlabelled else ""
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _percent_rounded_up(part: int, whole: int) -> str:
-    """A percentage with one decimal, or one digit if it is below 0.1; never too small."""
-    percent = Fraction(100 * part, whole)
-    decimals = 1
-    while 0 < percent * 10**decimals < 1:
-        decimals += 1
-    rounded = math.ceil(percent * 10**decimals) / 10**decimals
-    return f"{rounded:.{decimals}f}".rstrip("0").rstrip(".")
+        return audit_sentence(self)

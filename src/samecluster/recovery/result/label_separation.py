@@ -35,6 +35,8 @@ class LabelGap:
 class AnsweredLabels:
     """Labels (n,) and how they are known, as far as answers alone hold and separate them.
 
+    ``joined`` says whether answers put all asked items of each label together.
+
     >>> from samecluster.questions.pair import Answer, Question
     >>> said = [(0, 1, "same"), (0, 2, "different"), (5, 6, "same")]
     >>> ledger = Ledger(Answer(Question(i, j), Verdict(v)) for i, j, v in said)
@@ -59,6 +61,7 @@ class AnsweredLabels:
             root = max(by_group, key=lambda group: len(by_group[group]))
             self._holders[label] = by_group[root]
             self._held_by.setdefault(root, []).append(label)
+        self.joined = all(len(by_group) == 1 for by_group in groups.values())
         self._differ: dict[int, set[int]] = {}
         for answer in spoken:
             if answer.verdict is Verdict.DIFFERENT:
@@ -87,6 +90,10 @@ class AnsweredLabels:
 
     def are_separated(self, a: int, b: int) -> bool:
         return b in self._differ.get(a, ())
+
+    def separated_pairs(self) -> Iterator[tuple[int, int]]:
+        """Pairs of labels that answers separate, the smaller number first."""
+        return ((a, b) for a, others in self._differ.items() for b in others if a < b)
 
     def open_pairs(self) -> Iterator[tuple[int, int]]:
         """Pairs of labels that no answer separates; first those where most labels are at stake."""
