@@ -59,6 +59,10 @@ class LabelsUnderAudit(ABC):
     def set_apart(self, item: int) -> None:
         """Answers put the item into none of the clusters."""
 
+    @abstractmethod
+    def stand_for_themselves(self) -> Sequence[int]:
+        """Items after which labels are named that nobody was asked about: right by definition."""
+
     def first_questions(self, checks: Sequence[Check]) -> Iterator[Question]:
         """What each check begins with, for several people who answer at once."""
         for check in checks:
@@ -170,6 +174,10 @@ class LabellingUnderAudit(LabelsUnderAudit):
     def _asked(self, label: int) -> list[int]:
         now = self._labelling
         return np.flatnonzero((now.labels == label) & (now.how == How.ASKED)).tolist()
+
+    def stand_for_themselves(self) -> Sequence[int]:
+        labels = np.unique(self._labelling.labels).tolist()
+        return [self.first_of(label) for label in labels if label >= 0 and not self._asked(label)]
 
     def first_of(self, label: int) -> int:
         """Where nobody was asked about a label, its first item says which cluster it stands for."""

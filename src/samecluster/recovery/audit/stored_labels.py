@@ -45,6 +45,10 @@ class _StoredLabels(LabelsUnderAudit):
         """The row that stands for a label which no answer holds."""
         return int(np.argmax(self._labels == label))
 
+    def stand_for_themselves(self) -> Sequence[int]:
+        answered = self.answered()
+        return [self.first_of(label) for label in answered.sizes if not answered.holders(label)]
+
     def unasked(self) -> tuple[IntArray, IntArray]:
         rows = np.flatnonzero((self._labels >= 0) & (self._how != How.ASKED))
         return rows, self._labels[rows]
@@ -99,6 +103,7 @@ def audited(
     stored = _StoredLabels(labels, how, ledger)
     yield from _heard_by(ledger, _compared(stored, audit_price(labels, error, confidence)))
     audit = Audit(*stored.unasked(), error=error, confidence=confidence, rng=rng)
+    audit.settle(stored.stand_for_themselves(), wrong=False)
     left = _PATIENCE * (audit.n_more() or 0)
     while not audit.met and left > 0 and (checks := audit.next_checks()):
         left -= 1

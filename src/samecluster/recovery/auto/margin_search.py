@@ -320,6 +320,7 @@ class MarginSearchRun:
         """Predict what is left; ask where it teaches most if too much of it may be wrong."""
         problem = replace(
             self.problem,
+            n_clusters=self.n_clusters,
             margin=self.margin,
             answers=self.labelling.answers,
             exceptions=frozenset(self.exceptions),

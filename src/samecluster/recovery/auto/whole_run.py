@@ -120,7 +120,7 @@ class _AuditedMethod:
                 rng=self.draws,
                 pairs=self.pairs,
             )
-            self.labelling.note_audit(audit.report())
+            self._begin_round(audit)
         for _ in range(_MOST_ROUNDS):
             learn = yield from self._round(audit)
             if not learn:
@@ -131,7 +131,11 @@ class _AuditedMethod:
             finally:
                 # Also if the budget ends here: the bound must be about the labels that there are.
                 audit.new_round(*self.checked.unasked())
-                self.labelling.note_audit(audit.report())
+                self._begin_round(audit)
+
+    def _begin_round(self, audit: Audit) -> None:
+        audit.settle(self.checked.stand_for_themselves(), wrong=False)
+        self.labelling.note_audit(audit.report())
 
     def _label(self) -> Plan[None]:
         """Labels by the method, from all answers so far."""

@@ -81,6 +81,12 @@ def _not_counted(report: Any) -> str:
     return f"; {count(report.n_unlabelled, 'item')} without a label not counted"
 
 
+def _found(claim: Any) -> str:
+    were = "cluster was" if claim.number == 1 else "clusters were"
+    apart = f", and {count(claim.n_items, 'point')} in none of them" if claim.n_items else ""
+    return f"{claim.number:,} {were} found where {claim.declared:,} were declared{apart}."
+
+
 def _asked(claim: Any) -> str:
     return f"{_labels_are(claim)} by answers about these points, right{_if(claim)}."
 
@@ -133,6 +139,7 @@ def _forecast(claim: Any) -> str:
 
 
 _SENTENCES: dict[str, _Words] = {
+    "found": _found,
     "asked": _asked,
     "proven": _proven,
     "inferred": _inferred,
@@ -189,7 +196,7 @@ def _at_resolution(lengths: Sequence[float]) -> str:
 
 
 def _cluster_count(premise: Any) -> str:
-    return f"there are exactly {premise.number} clusters"
+    return f"there {'is' if premise.number == 1 else 'are'} exactly {count(premise.number, 'cluster')}"
 
 
 def _separate_clusters(premise: Any) -> str:

@@ -64,19 +64,23 @@ def _told_apart(record: tuple[Any, ...], founders: list[int]) -> Iterator[tuple[
         yield from combinations(founders, 2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClusterSeparation:
     """Clusters, and which pairs of them (the smaller number first) are different by what.
 
     ``labels`` are all clusters. ``by_answers`` are pairs that answers separate, and
-    ``by_proof`` those that follow from answers and the premises of a proof. ``joined`` says whether
-    answers alone put the asked items of each cluster together.
+    ``by_proof`` those that follow from answers and the premises of a proof.
     """
 
     labels: tuple[int, ...]
     by_answers: Pairs
     by_proof: Pairs
-    joined: bool
+    answered: AnsweredLabels
+
+    @property
+    def joined(self) -> bool:
+        """Whether answers alone put the asked items of each cluster together."""
+        return self.answered.joined
 
 
 def separation(
@@ -93,7 +97,7 @@ def separation(
     }
     by_answers = frozenset(answered.separated_pairs())
     return ClusterSeparation(
-        tuple(answered.sizes), by_answers, frozenset(by_proof - by_answers), answered.joined
+        tuple(answered.sizes), by_answers, frozenset(by_proof - by_answers), answered
     )
 
 
