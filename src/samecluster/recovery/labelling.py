@@ -116,6 +116,16 @@ class Labelling:
         """Which labels answers hold and separate, now."""
         return AnsweredLabels(self.labels, self.how, self._ledger)
 
+    def unheld_labels(self) -> dict[int, int]:
+        """Labels that are known and that no answer holds, each with its first item."""
+        answered = self.answered()
+        known = self.how >= How.INFERRED
+        return {
+            label: int(np.argmax(known & (self.labels == label)))
+            for label in answered.sizes
+            if not answered.holders(label) and (known & (self.labels == label)).any()
+        }
+
     def keep_asked_to_answers(self) -> None:
         """Call only those labels asked that answers hold; the others have the method's ground."""
         self.how = self._how_by_answers()

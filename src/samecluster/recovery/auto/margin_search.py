@@ -240,9 +240,12 @@ class MarginSearchRun:
     def _finds_one_cluster_in_two(self) -> Plan[bool]:
         """Whether labels that no answer separates turn out to be one cluster.
 
-        Single points that were asked about are left alone: they get no label in the end.
+        Single points that were asked about are left alone: they get no label in the end. Of many
+        clusters that a model has told apart it has compared those that it had doubts about.
         """
         answered = self.labelling.answered()
+        if self.margin is None and answered.gap().n_pairs > _COMPARED:
+            return False
         strays = {
             label
             for label, size in answered.sizes.items()

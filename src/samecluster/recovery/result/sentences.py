@@ -196,7 +196,9 @@ def _at_resolution(lengths: Sequence[float]) -> str:
 
 
 def _cluster_count(premise: Any) -> str:
-    return f"there {'is' if premise.number == 1 else 'are'} exactly {count(premise.number, 'cluster')}"
+    return (
+        f"there {'is' if premise.number == 1 else 'are'} exactly {count(premise.number, 'cluster')}"
+    )
 
 
 def _separate_clusters(premise: Any) -> str:
