@@ -56,6 +56,7 @@ from samecluster.validation import (
     checked_max_questions,
     checked_n_clusters,
     generator,
+    warn_of_far_values,
 )
 
 __all__ = ["METHODS", "RecoveryRun", "learn_cluster", "recover", "register_method", "start"]
@@ -174,6 +175,7 @@ def start(
     300
     """
     points = validated(X)
+    warn_of_far_values(X, points)
     parameters = RecoveryParameters.checked(
         points, n_clusters, margin, method, audit, max_questions, random_state, hint
     )
@@ -285,6 +287,7 @@ def recover(
     0.0
     """
     points = validated(X)
+    warn_of_far_values(X, points)
     answering = as_oracle(oracle, points)
     parameters = RecoveryParameters.checked(
         points, n_clusters, margin, method, audit, max_questions, random_state, hint

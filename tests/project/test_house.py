@@ -68,7 +68,7 @@ SHARED_NAMES = {
     "report": "what came of a panel, and of the experiments",
     "result": "what comes out, in memory and out of core",
     "run": "a plan under way, in memory and out of core",
-    "sample": "some rows of many: drawn, read, kept and drawn as a picture",
+    "sample": "some rows of many: drawn at random, read and kept",
     "schema": "the shape of what is stored, and of what the page's API takes",
     "session": "a session, and the commands on one",
     "statements": "the experiment and its picture",

@@ -72,7 +72,7 @@ def load_proof(path: str | Path) -> ProofLog:
         return ProofLog.from_lines(read_lines(path))
     except InvalidInputError:
         raise
-    except (KeyError, TypeError, ValueError, StopIteration) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, StopIteration) as error:
         raise InvalidInputError(f"{path} is not a proof log ({error!r})") from error
 
 
@@ -92,7 +92,7 @@ def read_lines(path: str | Path) -> Iterator[Any]:
             for line in lines:
                 yield json.loads(line)
                 number += 1
-    except (EOFError, OSError, ValueError, zlib.error) as error:
+    except (EOFError, OSError, RecursionError, ValueError, zlib.error) as error:
         raise InvalidInputError(f"{source}, line {number}: {error}") from error
 
 

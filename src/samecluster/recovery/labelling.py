@@ -52,6 +52,7 @@ class Labelling:
         self.audit: AuditReport | None = None
         self.proof: ProofLog | None = None
         self.ground = How.INFERRED
+        self.resolution: tuple[float, ...] = ()
 
     @property
     def n_questions(self) -> int:
@@ -136,6 +137,10 @@ class Labelling:
         how[self.answered().held_items] = How.ASKED
         return how
 
+    def note_resolution(self, tau: FloatArray) -> None:
+        """The resolution (d,) of a margin, for methods that prove labels without a log."""
+        self.resolution = tuple(tau.tolist())
+
     def rename(self, name: int, to: int) -> None:
         """Give all points of one name another."""
         if name != to:
@@ -183,6 +188,7 @@ class Labelling:
             margin=self._problem.margin if self.search is None else self.search.margin,
             n_clusters=self._problem.n_clusters,
             proof=self.proof,
+            resolution=self.resolution,
             probability=None if self.probability is None else self.probability.copy(),
             exceptions=self.exceptions,
             search=self.search,

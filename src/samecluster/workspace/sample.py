@@ -59,7 +59,7 @@ def newly_sampled(request: Request) -> SessionData:
     features = points.names if numbers is not None else tuple(f"x{at}" for at in points.names)
     nothing, unit = np.zeros(len(features)), np.ones(len(features))
     preparation = StoredPreparation(
-        Preparation((NumberEncoder(features, nothing, nothing, unit),), None, drop_missing=False),
+        Preparation((NumberEncoder(features, nothing, nothing, unit),), None, missing="error"),
         FeatureOptions(features=features, id_column=id_column, truth=truth, scale=False),
         features if id_column is None else (*features, id_column),
         StoredPreparation.reading_of(request),

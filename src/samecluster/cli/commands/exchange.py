@@ -18,11 +18,10 @@ from samecluster.cli.commands.session import (
     Who,
     interruptible,
     opened_session,
-    print_json,
-    print_lines,
     session_file,
 )
 from samecluster.cli.options import Force, Json
+from samecluster.cli.terminal.harmless import print_json, print_lines
 from samecluster.errors import InvalidInputError
 from samecluster.workspace.request import Request
 
@@ -62,21 +61,19 @@ def export(
 
     Example: samecluster export shells.csv.samecluster -o labelled.csv
     """
-    from rich.console import Console
-
     from samecluster._files import is_stdout
     from samecluster.cli.terminal.all_rows import export_all
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.export import ResultFiles, Snapshot, write_labels, write_proof
 
     files = ResultFiles(out, proof, prefix=prefix, raw=raw, force=force)
     with interruptible(), opened_session(session, data, vectors, read_only=True) as opened:
         if opened.blocks is not None:
-            progress = Console(stderr=True, highlight=False)
-            print_lines(*export_all(progress, opened, files))
+            print_lines(*export_all(Screen(stderr=True), opened, files))
             return
         files.check(opened)
         known = Snapshot.of(opened.session)
-        write_labels(opened, known, out, prefix=prefix, raw=raw, force=force)
+        write_labels(opened, known, files)
         lines = [f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}."]
         if proof is not None:
             lines.append(write_proof(opened, known, proof, force=force))

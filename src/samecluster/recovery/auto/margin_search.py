@@ -244,8 +244,10 @@ class MarginSearchRun:
         clusters that a model has told apart it has compared those that it had doubts about.
         """
         answered = self.labelling.answered()
-        if self.margin is None and answered.gap().n_pairs > _COMPARED:
+        are_many = answered.gap().n_pairs > _COMPARED
+        if self.margin is None and are_many:
             return False
+        at_most = _COMPARED - self.n_compared if are_many else _COMPARED
         strays = {
             label
             for label, size in answered.sizes.items()
@@ -256,7 +258,7 @@ class MarginSearchRun:
             lambda label: int(np.argmax(labels == label)), self.near, batch
         )
         try:
-            same = yield from comparison.play(answered, _COMPARED, strays)
+            same = yield from comparison.play(answered, max(at_most, 0), strays)
         except BudgetSpent:
             self.is_spent = True
             return False

@@ -108,7 +108,8 @@ class ClaimBasis:
 
     ``labels`` and ``how_codes`` (n,), ``answers``, ``exceptions`` and ``audit`` are those of a
     result; ``margin`` is what proofs rest on, ``guessed`` if nobody declared it. ``confirmed`` are
-    answers that the margin does not allow.
+    answers that the margin does not allow. ``prepared`` says how the points were made that the
+    margin is about, ``resolution`` what it is one at if there is no proof.
     """
 
     labels: Array
@@ -122,6 +123,8 @@ class ClaimBasis:
     exceptions: tuple[int, ...] = ()
     confirmed: tuple[Answer, ...] = ()
     audit: AuditReport | None = None
+    prepared: tuple[Premise, ...] = ()
+    resolution: tuple[float, ...] = ()
 
 
 def claims(basis: ClaimBasis) -> tuple[Claim, ...]:
@@ -195,8 +198,9 @@ class _Claims:
     def _of_proof(self) -> list[Premise]:
         basis, log, found = self.basis, self.basis.proof, list[Premise]()
         if basis.margin is not None:
-            resolution = () if log is None else log.resolution
+            resolution = basis.resolution if log is None else log.resolution
             found.append(MarginHolds(basis.margin, basis.guessed, resolution, basis.exceptions))
+            found += basis.prepared
         # Without a log nobody can tell whether the number was used.
         if basis.n_clusters is not None and (log is None or log.rests_on_count):
             found.append(ClusterCount(basis.n_clusters))

@@ -18,6 +18,7 @@ from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.explain import explain
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.separation import summary_of
 
 __all__ = ["MarginSearch", "Recovery", "Refutation", "Round"]
@@ -100,6 +101,8 @@ class Recovery:
     audit : what an audit showed, if there was one
     retracted : answers that others outvoted; no label rests on them
     refutations : answers that the margin does not allow although they were confirmed
+    prepared : how the points were made of what was measured, where a margin is one of them only
+    resolution : (d) lengths that the margin is one at, where there is no proof that has them
     """
 
     labels: IntArray
@@ -119,6 +122,8 @@ class Recovery:
     audit: AuditReport | None = None
     retracted: tuple[Answer, ...] = ()
     refutations: tuple[Refutation, ...] = ()
+    prepared: tuple[Premise, ...] = ()
+    resolution: tuple[float, ...] = ()
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
@@ -145,6 +150,8 @@ class Recovery:
                 self.exceptions,
                 tuple(dict.fromkeys(a for found in self.refutations for a in found.answers)),
                 self.audit,
+                self.prepared,
+                self.resolution,
             )
         )
 

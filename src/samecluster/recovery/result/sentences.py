@@ -208,10 +208,21 @@ def _separate_clusters(premise: Any) -> str:
     return f"the {premise.n_pairs:,} pairs of clusters that no answer separates are different"
 
 
+def _prepared_features(premise: Any) -> str:
+    parts = []
+    if premise.n_filled:
+        parts.append(f"with {count(premise.n_filled, 'missing cell')} filled in by medians")
+    if premise.logarithms:
+        more = ", ..." if len(premise.logarithms) > _LISTED else ""
+        parts.append(f"with logarithms of {', '.join(premise.logarithms[:_LISTED])}{more}")
+    return f"that is so {' and '.join(parts)}"
+
+
 _CLAUSES: dict[str, _Words] = {
     "answers": _answers_right,
     "margin": _margin_holds,
     "count": _cluster_count,
+    "prepared": _prepared_features,
     "separate": _separate_clusters,
     "unknown": lambda _: "a premise holds that nobody vouches for",
 }

@@ -118,7 +118,7 @@ class SqliteStore:
             sequence, kind, at, who, body, digest = row
             # Damage can turn a text into bytes, which no digest is made of.
             readable = all(isinstance(field, int | str | None) for field in row)
-            if not readable or sequence != expected or digest != _digest(before, *row[:-1]):
+            if not readable or sequence != expected or digest != event_digest(before, *row[:-1]):
                 raise self._damaged(expected)
             yield checked_event(Event(kind, at, who, json.loads(body), sequence))
             before, expected = digest, expected + 1
@@ -131,7 +131,7 @@ class SqliteStore:
         for sequence, event in enumerate(events, start=self._n_events + 1):
             checked_event(replace(event, sequence=sequence))
             fields = (sequence, event.kind, event.at, event.who, body_text(event.body))
-            digest = _digest(digest, *fields)
+            digest = event_digest(digest, *fields)
             rows.append((*fields, digest))
         with self._errors_named():
             self._check_place()
@@ -278,6 +278,6 @@ def rescue(path: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
     return saved
 
 
-def _digest(before: str, *fields: object) -> str:
+def event_digest(before: str, *fields: object) -> str:
     text = json.dumps([before, *fields], ensure_ascii=False, separators=(",", ":"))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
