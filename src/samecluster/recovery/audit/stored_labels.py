@@ -75,8 +75,8 @@ class _StoredLabels(LabelsUnderAudit):
         rows = np.flatnonzero(self._labels == gone)
         self._labels[rows] = kept
         self._members[kept] = [*self._members[kept], *self._members.pop(gone)]
-        weakest = How(int(self._how[rows].min()))
-        self.contradicted = self.contradicted or (int(rows[0]), kept, weakest)
+        # A proof may have told them apart, or nothing: what is sure is that less is known.
+        self.assume_no_proof()
 
     def assume_no_proof(self) -> None:
         """Answers do not allow what proofs assumed: labels only follow from it as from a guess."""
@@ -108,7 +108,7 @@ def audited(
     while not audit.met and left > 0 and (checks := audit.next_checks()):
         left -= 1
         yield from _heard_by(ledger, stored.take(audit, checks[0]))
-    if stored.contradicted is not None and bool((how == How.PROVEN).any()):
+    if stored.contradicted is not None and stored.contradicted[2] is How.PROVEN:
         if margin is not None:
             raise contradiction(*stored.contradicted[:2], tuple(ledger), margin)
         stored.assume_no_proof()
