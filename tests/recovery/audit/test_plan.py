@@ -182,7 +182,7 @@ def test_stored_labels_that_are_not_proven_after_all_are_not_called_so() -> None
 def test_a_label_that_nobody_was_asked_about_stands_for_its_first_item() -> None:
     truth = np.repeat([0, 1], 20)
     labels, how = truth.copy(), np.full(40, How.INFERRED, dtype=np.int8)
-    labels[7] = 1
+    labels[37] = 0
     plan = audited(labels, how, [], 0.0, 0.95, np.random.default_rng(0))
     _, report = play(plan, by(truth))
     assert np.array_equal(labels, truth)
