@@ -17,7 +17,7 @@ __all__ = ["Row", "mutants", "rows_of", "write_session"]
 Row: TypeAlias = tuple[int, str, str, str | None, Any]
 """Sequence number, kind, time, person, and the body as JSON or as text."""
 
-BAD = (
+BAD: tuple[Any, ...] = (
     *(None, -1, 10**30, 10**12, "", [], {}, "x", True, 1e308, 0.5, [None], {"a": 1}, [[[]]]),
     *("\ud800", "\x00", ["a", "a"], [1, 2], "../../x", {"a": {"b": [1]}}, -1.5, "1e999"),
 )
