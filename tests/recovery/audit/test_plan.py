@@ -175,8 +175,9 @@ def test_stored_labels_that_are_not_proven_after_all_are_not_called_so() -> None
     play(audited(labels, how, answers, 0.3, 0.9, rng), by(truth))
     assert (how == How.INFERRED).any(), "not everything was asked"
     assert not (how == How.PROVEN).any()
+    labels, how = stored()
     with pytest.raises(RefutedError, match="margin 1"):
-        play(audited(*stored(), answers, 0.0, 0.95, rng, margin=1.0), by(truth))
+        play(audited(labels, how, answers, 0.0, 0.95, rng, margin=1.0), by(truth))
 
 
 def test_a_label_that_nobody_was_asked_about_stands_for_its_first_item() -> None:

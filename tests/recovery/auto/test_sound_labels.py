@@ -1,5 +1,7 @@
 """What results say about labels that nobody asked about, split groups, and refuted proofs."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -35,7 +37,7 @@ def test_a_point_that_only_a_count_names_is_proven_not_asked() -> None:
 
 def test_an_audit_compares_founders_that_nobody_was_asked_about() -> None:
     X, truth = np.array([[0.0, 0], [1, 0], [50, 50]]), np.array([0, 0, 1])
-    declared = {"margin": 1.0, "n_clusters": 3, "method": NUMPY, "random_state": 0}
+    declared: dict[str, Any] = {"margin": 1.0, "n_clusters": 3, "method": NUMPY, "random_state": 0}
     found = recover(X, same(truth), audit=(0.01, 0.95), **declared)
     assert clustering_error(found.labels, truth) == 0
     assert "2 clusters were found where 3 were declared." in found.assumptions
@@ -51,7 +53,7 @@ def test_every_asked_label_is_of_an_item_in_an_answer() -> None:
 @pytest.mark.parametrize("seed", range(3))
 def test_a_group_on_two_sides_refutes_a_declared_margin_before_an_audit_reports(seed) -> None:
     X, truth = two_sides(seed)
-    declared = {"margin": 1.0, "method": NUMPY, "random_state": seed}
+    declared: dict[str, Any] = {"margin": 1.0, "method": NUMPY, "random_state": seed}
     assert clustering_error(recover(X, same(truth), **declared).labels, truth) > 0.3
     with pytest.raises(RefutedError):
         recover(X, same(truth), audit=(0.05, 0.95), **declared)
