@@ -31,7 +31,7 @@ FLOORS = [
     {"__init__", "__main__"},
 ]
 RECOVERY_FLOORS = [
-    {"result", "cluster_names"},
+    {"result", "cluster_names", "label_comparison"},
     {"problem", "placement", "answer_groups", "distances", "hints"},
     {"labelling"},
     {"paper", "certify", "predict"},

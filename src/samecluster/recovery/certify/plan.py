@@ -104,6 +104,7 @@ class CertifyRun:
         seed = sample_seed(problem.rng)
         self.known = _knowledge(settings, problem, self.margin, seed)
         labelling.note_proof(self.known.log)
+        labelling.ground = How.INFERRED if self.guessed else How.PROVEN
         self.names = self.known.names
         self.names.on_merge(lambda kept, gone: labelling.rename(gone, kept))
         n = len(problem.X) if problem.survey is None else problem.survey.n
@@ -295,8 +296,7 @@ class CertifyRun:
     def _write(self) -> None:
         labels = self.known.closure.labels
         new = np.flatnonzero((labels >= 0) & (self.labelling.how == How.UNASSIGNED))
-        how = How.INFERRED if self.guessed else How.PROVEN
-        self.labelling.mark(new, labels[new].astype(np.int64), how)
+        self.labelling.mark(new, labels[new].astype(np.int64), self.labelling.ground)
 
 
 def _knowledge(settings: Certify, problem: Problem, margin: float, seed: int) -> Knowledge:
