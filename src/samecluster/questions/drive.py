@@ -7,10 +7,11 @@ from collections.abc import Callable, Generator, Iterable
 from typing import TypeVar
 
 from samecluster.errors import OracleError
+from samecluster.questions.look import Look, Reply
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Run
 
-__all__ = ["drive", "drive_batches"]
+__all__ = ["drive", "drive_batches", "drive_looks"]
 
 T = TypeVar("T")
 
@@ -29,6 +30,22 @@ def drive(
         for question in pending:
             if run.awaits(question):
                 run.tell(question, answer(question))
+        if after_batch is not None:
+            after_batch()
+    return run.result
+
+
+def drive_looks(
+    run: Run[T],
+    reply: Callable[[Look], Reply],
+    after_batch: Callable[[], None] | None = None,
+) -> T:
+    """Put a run's looks one by one until it is done, and return its result."""
+    while looks := run.looks:
+        for look in looks:
+            # Replies to looks of the same batch may have settled it, or a part of it.
+            if (left := look.left(run.ledger.known)) is not None:
+                run.tell_look(left, reply(left))
         if after_batch is not None:
             after_batch()
     return run.result

@@ -98,6 +98,8 @@ class Recovery:
     audit : what an audit showed, if there was one
     retracted : answers that others outvoted; no label rests on them
     refutations : answers that the margin does not allow although they were confirmed
+    n_looks : screens that were answered, each as a whole; a pair alone is one
+    n_shown : items on all these screens together
     """
 
     labels: IntArray
@@ -117,6 +119,8 @@ class Recovery:
     audit: AuditReport | None = None
     retracted: tuple[Answer, ...] = ()
     refutations: tuple[Refutation, ...] = ()
+    n_looks: int = 0
+    n_shown: int = 0
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
