@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from samecluster.recovery.paper.recur import Recur
     from samecluster.recovery.paper.scq_kmeans import ScqKMeans
     from samecluster.recovery.predict.plan import Predict
+    from samecluster.recovery.result.claims import Claim
     from samecluster.recovery.result.clustering_error import clustering_error
     from samecluster.recovery.result.how import How
     from samecluster.recovery.result.result import MarginSearch, Recovery, Round
@@ -48,6 +49,7 @@ _HOME = {
     "Board": "questions.look",
     "Certify": "recovery.certify.plan",
     "Choice": "questions.look",
+    "Claim": "recovery.result.claims",
     "ClusterMargin": "geometry.margin",
     "How": "recovery.result.how",
     "LargeRecovery": "large.result",
@@ -86,6 +88,7 @@ __all__ = [
     "Board",
     "Certify",
     "Choice",
+    "Claim",
     "ClusterMargin",
     "How",
     "LargeRecovery",

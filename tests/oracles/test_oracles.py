@@ -101,7 +101,7 @@ def test_a_noisy_oracle_errs_on_looks_at_the_rates_given_and_always_alike() -> N
     labels = np.arange(3_000) % 3
     noisy = NoisyOracle(
         LabelOracle(labels), p=0.0, random_state=4, mischoice=0.2, overlook=0.3
-    ).bound_to(labels)
+    ).bound_to(labels[:, None].astype(float))
     assert noisy.look_sizes(LookSizes()) == LookSizes()
     choices = [Choice(item, ((0,), (1,), (2,))) for item in range(3, 3_000)]
     wrong = [noisy.choose(choice).groups != (choice.item % 3,) for choice in choices]

@@ -17,6 +17,7 @@ from samecluster.cli.commands.inspect import inspect
 from samecluster.cli.commands.label import label
 from samecluster.cli.commands.serve import invite, serve
 from samecluster.cli.commands.session import doctor, history, name, status, undo
+from samecluster.cli.options import Force
 from samecluster.errors import InvalidInputError, SameClusterError
 
 __all__ = ["app", "main"]
@@ -60,6 +61,7 @@ def demo(
     save: Annotated[
         Path | None, typer.Option(help="Folder to write data.npy and proof.jsonl.gz to.")
     ] = None,
+    force: Force = False,
 ) -> None:
     """Make the paper's instance, recover it from a simulated oracle, and check the proof.
 
@@ -67,7 +69,7 @@ def demo(
     """
     from samecluster.cli.commands.demo import run_demo
 
-    run_demo(points, dimension, clusters, margin, condition, seed, save)
+    run_demo(points, dimension, clusters, margin, condition, seed, save, force)
 
 
 @app.command()
@@ -132,6 +134,7 @@ def reproduce(
     out: Annotated[
         Path, typer.Option(help="Folder for the report, the tables, the pictures and the results.")
     ] = Path("reproduced"),
+    force: Force = False,
 ) -> None:
     """Run the paper's experiments again and write a report with tables and pictures.
 
@@ -141,7 +144,7 @@ def reproduce(
     """
     from samecluster.cli.commands.reproduce import run_reproduce
 
-    if not run_reproduce(what.value, runs, quick, out):
+    if not run_reproduce(what.value, runs, quick, out, force):
         raise typer.Exit(130)
 
 

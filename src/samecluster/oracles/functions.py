@@ -7,7 +7,7 @@ from typing import Any
 
 from samecluster._typing import FloatArray
 from samecluster.errors import ProtocolError
-from samecluster.oracles.base import Oracle, as_verdict
+from samecluster.oracles.base import Oracle, VerdictReader
 from samecluster.questions.look import PAIRS, Board, Choice, LookSizes, Sheet
 from samecluster.questions.pair import Question, Verdict
 
@@ -15,7 +15,7 @@ __all__ = ["FunctionOracle", "RowOracle"]
 
 
 class FunctionOracle(Oracle):
-    """Asks ``function(i, j)`` with two row numbers.
+    """Asks ``function(i, j)`` with two row numbers: True, False, or None if it is unsure.
 
     ``choose``, ``sort`` and ``join`` answer whole looks, as the methods of `Oracle` do; without
     them such looks are asked as pairs.
@@ -34,6 +34,7 @@ class FunctionOracle(Oracle):
     ) -> None:
         self._function = function
         self._choose, self._sort, self._join = choose, sort, join
+        self._read = VerdictReader()
 
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
         return LookSizes(
@@ -55,7 +56,7 @@ class FunctionOracle(Oracle):
         return f"FunctionOracle({_name(self._function)})"
 
     def answer(self, question: Question) -> Verdict:
-        return as_verdict(self._function(question.item, question.comparator), question)
+        return self._read(self._function(question.item, question.comparator), question)
 
 
 class RowOracle(Oracle):
@@ -70,6 +71,7 @@ class RowOracle(Oracle):
     def __init__(self, function: Callable[[FloatArray, FloatArray], Any]) -> None:
         self._function = function
         self._X: FloatArray | None = None
+        self._read = VerdictReader()
 
     def __repr__(self) -> str:
         return f"RowOracle({_name(self._function)})"
@@ -83,7 +85,7 @@ class RowOracle(Oracle):
         if self._X is None:
             raise ProtocolError("a RowOracle answers only after bound_to(X)")
         said = self._function(self._X[question.item], self._X[question.comparator])
-        return as_verdict(said, question)
+        return self._read(said, question)
 
 
 def _name(function: Callable[..., Any]) -> str:

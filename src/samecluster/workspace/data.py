@@ -44,7 +44,7 @@ class SessionData:
     """Data as a session takes it.
 
     ``rows`` are the rows of the table that are items: the item in row i of X is row rows[i] of the
-    table. With ``blocks`` the table is a sample of data in blocks.
+    table. With ``blocks`` the table is a sample of data in blocks. ``files`` are what was read.
     """
 
     table: Table
@@ -56,6 +56,7 @@ class SessionData:
     contents: list[str] | None
     choice: ColumnSelection | None = None
     blocks: BlockData | None = None
+    files: tuple[Path, ...] = ()
 
     def session(self, store: SqliteStore, **how: Any) -> Session:
         """The session in a store, with this data; ``how`` goes to `Session.open`."""
@@ -68,6 +69,10 @@ class SessionData:
         return inspect_selection(
             self.choice or select_columns(self.table, self.preparation.options)
         )
+
+    def told(self) -> tuple[str, ...]:
+        """What was done without being asked, to be shown where the inspection is not."""
+        return (*self.notes, *(() if self.choice is None else self.choice.notes))
 
     def hints(self) -> list[str | None] | None:
         """The labels that only guide the questions, as the data has them now."""

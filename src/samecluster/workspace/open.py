@@ -71,6 +71,11 @@ class OpenSession:
         assert self.data.blocks is not None, "the session must be about data in blocks"
         return self.data.blocks
 
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The session and what its data was read from: no result may replace them."""
+        return (self.path, *self.data.files)
+
     def table_row(self, row: int) -> int:
         """The row of the table that has the item in this row of the session."""
         return int(self.data.rows[row])
@@ -126,15 +131,8 @@ def open_session(request: Request) -> OpenSession:
                 return _go_on(store, stored, request, path)
             store.close()
     data = _new_data(request)
-    existed = path.exists()
-    try:
-        with _store(path, create=True) as store:
-            return _begin(store, data, request, path)
-    except BaseException:
-        if not existed:
-            for name in (path.name, f"{path.name}-lock"):
-                path.with_name(name).unlink(missing_ok=True)
-        raise
+    with _store(path, create=True) as store:
+        return _begin(store, data, request, path)
 
 
 def is_in_blocks(request: Request) -> bool:
@@ -203,12 +201,12 @@ def _stored_in(store: SqliteStore) -> Mapping[str, Any] | None:
 
 @contextmanager
 def _store(path: Path, *, create: bool = False, read_only: bool = False) -> Iterator[SqliteStore]:
-    """A store that is closed if the session is not opened after all."""
+    """A store that is closed if the session is not opened after all; a file made for it goes."""
     store = SqliteStore(path, create=create, read_only=read_only)
     try:
         yield store
     except BaseException:
-        store.close()
+        store.discard()
         raise
 
 
@@ -305,6 +303,7 @@ def _data_of(loaded: LoadedData, preparation: StoredPreparation) -> SessionData:
         X,
         [keys[row] for row in chosen],
         [contents[row] for row in chosen],
+        files=loaded.files,
     )
 
 

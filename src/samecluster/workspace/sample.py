@@ -114,4 +114,5 @@ def _session_data(preparation: StoredPreparation, blocks: BlockData, X: FloatArr
     table = SampledTable(source, blocks.files, blocks.rows, X)
     n_added = 0 if preparation.draw is None else len(preparation.draw.added)
     keys = sampled_keys(table, preparation.options.id_column, len(X) - n_added)
-    return SessionData(table, (), preparation, np.arange(len(X)), X, keys, None, blocks=blocks)
+    rows, files = np.arange(len(X)), (Path(blocks.path),)
+    return SessionData(table, (), preparation, rows, X, keys, None, blocks=blocks, files=files)

@@ -49,7 +49,9 @@ def inspect(request: Request, json: Json = False) -> None:
     loaded = request.load()
     found = inspect_table(loaded.table, request.wanted(loaded.table.names))
     if json:
-        typer.echo(json_text.dumps({**found.to_json(), "notes": loaded.notes}, indent=2))
+        typer.echo(
+            json_text.dumps({**found.to_json(), "notes": [*loaded.notes, *found.notes]}, indent=2)
+        )
     else:
         print_inspection(Console(), found, loaded.notes)
     if found.problems:
@@ -71,5 +73,5 @@ def print_inspection(console: Console, found: Inspection, notes: tuple[str, ...]
     console.print(grid)
     if len(found.columns) > _MOST_COLUMNS:
         console.print(f"and {len(found.columns) - _MOST_COLUMNS:,} more columns; --json has all")
-    for line in () if found.problems else found.expectations():
+    for line in (*found.notes, *(() if found.problems else found.expectations())):
         console.print(Text(line))

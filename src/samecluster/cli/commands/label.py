@@ -70,11 +70,12 @@ def _label(console: Console, request: Request, show: list[str] | None) -> None:
         further = partial(look_further, console, request.who)
         Conversation(opened, console, columns, request.who, read_key, further).hold()
         console.print(f"{opened.session.progress()}.", markup=False)
-        console.print(f"Answers are in {opened.path}.", markup=False)
-        console.print(f"Go on: {_again(request)}", markup=False)
-        out = "labels.csv" if opened.blocks is None else "labels"
-        results = export_command(opened.path, request.data, out)
-        console.print(f"Results: {results}", markup=False)
+    # Only now is it sure that the file is still there.
+    console.print(f"Answers are in {opened.path}.", markup=False)
+    console.print(f"Go on: {_again(request)}", markup=False)
+    out = "labels.csv" if opened.blocks is None else "labels"
+    results = export_command(opened.path, request.data, out)
+    console.print(f"Results: {results}", markup=False)
 
 
 def _greet(console: Console, opened: OpenSession) -> None:

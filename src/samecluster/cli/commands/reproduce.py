@@ -12,6 +12,7 @@ from rich.progress import Task as BarTask
 from rich.table import Table as ShownTable
 from rich.text import Text
 
+from samecluster._files import written_file
 from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError
 from samecluster.experiments.catalogue import all_experiments
@@ -22,15 +23,17 @@ from samecluster.experiments.running import ResultStore, available_cores, missin
 
 __all__ = ["run_reproduce"]
 
+_RESULTS = "results.jsonl"
 
-def run_reproduce(what: str, runs: int | None, quick: bool, out: Path) -> bool:
+
+def run_reproduce(what: str, runs: int | None, quick: bool, out: Path, force: bool = False) -> bool:
     """Run what is missing and write everything; False if Ctrl-C stopped it."""
     console = Console(highlight=False)
     if runs is not None:
         check_at_least("runs", runs, 1)
     experiments = all_experiments(quick, runs)
     chosen = list(experiments.values()) if what == "all" else [experiments[what]]
-    store = ResultStore(_folder(out) / "results.jsonl")
+    store = ResultStore(_folder(out, force) / _RESULTS)
     if not can_draw():
         console.print(
             f"No pictures this time: {escape(MISSING)}\nThen run the same command again: it draws "
@@ -51,15 +54,21 @@ def run_reproduce(what: str, runs: int | None, quick: bool, out: Path) -> bool:
     complete = [one for one in experiments.values() if _all_there(one, results)]
     with console.status("writing tables and pictures"):
         sections = [_written(one, results, out) for one in complete]
-        (out / "report.md").write_text(report(sections, quick), "utf-8")
+        with written_file(out / "report.md", lambda _: True) as partial:
+            partial.write_text(report(sections, quick), "utf-8")
     console.print(_outcomes([section for section in sections if section.experiment in chosen]))
     console.print(f"Report: {out / 'report.md'}", markup=False, soft_wrap=True)
     return True
 
 
-def _folder(out: Path) -> Path:
+def _folder(out: Path, force: bool) -> Path:
+    """The folder, if it is new, empty or one of ours, which all that is in it then is."""
     try:
         out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()) and not force and not (out / _RESULTS).is_file():
+            raise InvalidInputError(
+                f"{out} holds other files; name another folder, or use it with --force"
+            )
     except OSError as error:
         raise InvalidInputError(f"cannot write to {out}: {error.strerror}") from error
     return out

@@ -168,7 +168,8 @@ def _serve_until_stopped(
         serving = Server(opened, request.data, address, options)
         begun = "Answers go to" if opened.is_new else "Going on with"
         console.print(f"{begun} {opened.path}.", markup=False)
-        for line in (sample_line(opened), address.warning()):
+        told = opened.data.told() if opened.is_new else ()
+        for line in (*told, sample_line(opened), address.warning()):
             if line is not None:
                 console.print(line, markup=False)
         console.print(f"Open {serving.link}", markup=False)

@@ -154,21 +154,25 @@ def doctor(
 ) -> None:
     """Check a session file event by event, and save what is intact of a damaged one.
 
-    Exit code 1 if it is damaged.
+    A file with tables, views or triggers that are not samecluster's is not used by other commands;
+    this one names them, and saves the events without them. Exit code 1 if the file is damaged or
+    has such parts.
 
     Example: samecluster doctor shells.csv.samecluster --save rescued.samecluster
     """
     from samecluster.sessions.storage.sqlite import SqliteStore, rescue
     from samecluster.workspace.open import SUFFIX
 
-    path, damage, events = session_file(session), "", 0
+    path, damage, events, foreign = session_file(session), "", 0, list[str]()
     try:
-        with closing(SqliteStore(path, read_only=True)) as store:
+        with closing(SqliteStore(path, read_only=True, allow_foreign=True)) as store:
+            foreign = store.foreign
             for event in store.read():
                 events = event.sequence
     except StoreError as error:
         damage = str(error)
     facts: dict[str, Any] = {"session": str(path), "intact_events": events, "damage": damage}
+    facts["foreign"] = foreign
     facts["beside"] = [
         name for end in ("-wal", "-shm", "-lock") if Path(name := f"{path}{end}").exists()
     ]
@@ -178,16 +182,18 @@ def doctor(
         print_json(facts)
     else:
         print_lines(f"{path}: {damage}" if damage else f"{path} is intact: {events:,} events.")
+        if foreign:
+            print_lines(f"Not made by samecluster, so that it is not used: {', '.join(foreign)}.")
         if facts["beside"]:
             print_lines(
                 f"Beside it, in use or left by a crash; keep them together: {facts['beside']}"
             )
         if save is not None:
             print_lines(f"{facts['saved']:,} events are saved in {save}.")
-        elif damage and events:
+        elif (damage or foreign) and events:
             command = f"samecluster doctor {path} --save NEW{SUFFIX}"
             print_lines(f"Save the {events:,} intact events: {command}")
-    if damage:
+    if damage or foreign:
         raise typer.Exit(1)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samecluster._files import is_stdout
 from samecluster.errors import InvalidInputError
 from samecluster.tables.writing import FORMATS
 from samecluster.workspace.added_rows import taken_in
@@ -18,7 +20,7 @@ from samecluster.workspace.all_rows import (
     write_all,
     write_points,
 )
-from samecluster.workspace.export import NO_PROOF, proof_line
+from samecluster.workspace.export import NO_PROOF, ResultFiles, proof_line
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,13 +94,12 @@ def take_in_what_needs_questions(
     return look_further(console, who, opened) or opened
 
 
-def export_all(
-    console: Console, opened: OpenSession, out: str, proof: Path | None, prefix: str, raw: bool
-) -> list[str]:
+def export_all(console: Console, opened: OpenSession, files: ResultFiles) -> list[str]:
     """Write labels of all rows; what to tell of it."""
-    check_folder(out, prefix, raw, proof)
+    check_folder(opened, files)
+    assert files.out is not None
     with passes_shown(console) as on_progress:
-        found = write_all(opened, Path(out), on_progress, proof)
+        found = write_all(opened, Path(files.out), on_progress, files.proof, force=files.force)
     told = [row_counts(found), f"The sample: {opened.session.progress()}."]
     if found.needs_questions:
         assert found.to_ask is not None
@@ -107,33 +108,36 @@ def export_all(
             f"{n:,} rows need more questions: `samecluster label` asks them, and rows join the "
             "sample where they have to."
         )
-    return [*told, *written_lines(opened, out, proof)]
+    return [*told, *written_lines(opened, files)]
 
 
-def check_folder(out: str | None, prefix: str, raw: bool, *others: Path | None) -> None:
+def check_folder(opened: OpenSession, files: ResultFiles) -> None:
     """InvalidInputError now for files that do not go with data in blocks, or would fail later."""
-    for option, given in (("--prefix", prefix), ("--raw", raw)):
+    for option, given in (("--prefix", files.prefix), ("--raw", files.raw)):
         if given:
             raise InvalidInputError(f"{option} does not go with data in blocks; leave it out")
-    if out is not None and (out == "-" or Path(out).suffix.lower() in FORMATS):
+    out = files.out
+    if out is not None and (is_stdout(out) or Path(out).suffix.lower() in FORMATS):
         raise InvalidInputError(
             f"-o must name a folder, as the data is in blocks: labels.npy and how.npy of all rows "
             f"go there; got {out}"
         )
     folder = None if out is None else Path(out)
-    for path in (folder, *others):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}")
-    if folder is not None and folder.exists():
+    if folder is not None and not folder.absolute().parent.is_dir():
+        raise InvalidInputError(f"{folder} cannot be written: there is no folder {folder.parent}")
+    if folder is not None and os.path.lexists(folder):
         raise InvalidInputError(f"out: {folder} exists already; name a folder that does not")
+    files.check(opened)
 
 
-def written_lines(opened: OpenSession, out: str | None, proof: Path | None) -> list[str]:
+def written_lines(opened: OpenSession, files: ResultFiles) -> list[str]:
     """Where the labels of all rows are, and their proof; writes the points that it is about."""
     told = []
-    if out is not None:
-        told.append(f"Labels of all rows are in {out}: labels.npy and how.npy.")
-    if proof is not None:
-        is_written = is_proving(opened)
-        told.append(proof_line(proof, write_points(opened, proof)) if is_written else NO_PROOF)
+    if files.out is not None:
+        told.append(f"Labels of all rows are in {files.out}: labels.npy and how.npy.")
+    if files.proof is not None and is_proving(opened):
+        points = write_points(opened, files.proof, force=files.force)
+        told.append(proof_line(files.proof, points))
+    elif files.proof is not None:
+        told.append(NO_PROOF)
     return told

@@ -14,6 +14,7 @@ from samecluster.recovery.result.how import How
 from samecluster.sessions.running.drivers import drive_session
 from samecluster.sessions.session import Session
 from samecluster.workspace.all_rows import AllRowsSweep, labelled_rows
+from samecluster.workspace.export import ResultFiles
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.row_audit import RowAudit
 
@@ -24,8 +25,7 @@ def label_blocks(
     console: Console,
     opened: OpenSession,
     answerer: Answerer,
-    out: Path | None,
-    proof: Path | None,
+    files: ResultFiles,
     audit: tuple[float, float] | None,
 ) -> tuple[OpenSession, AllRowsSweep, AuditReport | None]:
     """Answer about the sample, label all rows, and let rows join until none has to.
@@ -34,10 +34,10 @@ def label_blocks(
     """
     while True:
         drive(console, opened.session, answerer)
-        report = None
+        report, out = None, None if files.out is None else Path(files.out)
         with (
             passes_shown(console) as on_progress,
-            labelled_rows(opened, out, on_progress, proof) as found,
+            labelled_rows(opened, out, on_progress, files.proof, force=files.force) as found,
         ):
             found.is_wanted = not found.needs_questions
             if found.is_wanted and audit is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -12,11 +13,12 @@ import numpy.typing as npt
 from samecluster._typing import FloatArray, IntArray
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
-from samecluster.recovery.result.assumptions import assumptions
 from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.explain import explain
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.separation import summary_of
 
 __all__ = ["MarginSearch", "Recovery", "Refutation", "Round"]
 
@@ -131,10 +133,29 @@ class Recovery:
         """How many labels are known this way."""
         return int(np.count_nonzero(self.how_codes == how))
 
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """What is claimed about the labels, and under which premises."""
+        return claims(
+            ClaimBasis(
+                self.labels,
+                self.how_codes,
+                self.answers,
+                self.margin,
+                self.search is not None,
+                self.n_clusters,
+                summary_of(self.proof),
+                self.probability,
+                self.exceptions,
+                tuple(dict.fromkeys(a for found in self.refutations for a in found.answers)),
+                self.audit,
+            )
+        )
+
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the labels rest on, a sentence for each way of knowing them."""
-        return assumptions(self)
+        """What is claimed about the labels, and what that rests on: a sentence for each claim."""
+        return tuple(map(str, self.claims))
 
     def explain(self, item: int) -> str:
         """Why the item has its label, in words."""

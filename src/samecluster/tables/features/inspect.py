@@ -31,7 +31,8 @@ class Inspection:
 
     ``problems`` keep the table from being used as it is. ``proofs_pay`` says whether proofs can
     be expected to save questions; if not, prediction carries the work. ``variance_kept`` is the
-    share that ``suggested_reduce`` principal components have.
+    share that ``suggested_reduce`` principal components have. ``notes`` say what is done without
+    being asked.
     """
 
     source: str
@@ -50,6 +51,7 @@ class Inspection:
     suggested_reduce: int | None
     variance_kept: float | None
     problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for ``--json``."""
@@ -61,7 +63,7 @@ class Inspection:
         for use in self.columns:
             said = "used" if use.used else "ignored"
             lines.append(f"  {said:7}  {use.name:{width}}  {use.why}")
-        return "\n".join([*lines, *self.expectations()])
+        return "\n".join([*lines, *self.notes, *self.expectations()])
 
     def heading(self) -> list[str]:
         """Size and way of writing."""
@@ -145,6 +147,7 @@ def inspect_selection(selection: ColumnSelection) -> Inspection:
         suggested_reduce=reduce,
         variance_kept=share,
         problems=problems,
+        notes=selection.notes,
     )
 
 

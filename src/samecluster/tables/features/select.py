@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,6 +10,7 @@ import numpy as np
 
 from samecluster._typing import BoolArray, IntArray
 from samecluster.tables.column import Column, Numbers
+from samecluster.tables.features.identifiers import why_identifier
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.messages import brief
 from samecluster.tables.reading.dialect import number_pattern
@@ -25,14 +25,12 @@ __all__ = [
     "select_columns",
 ]
 
-_ROWS_FOR_IDENTIFIER = 10  # fewer whole numbers may well differ by chance
-_IDENTIFIER_NAME = re.compile(r"(?:.*[\W_])?(?:id|idx|index|key|nr|no)|.*I[Dd]|column 1")
-_EXACT_WHOLE = 2.0**53  # below it, different whole numbers are different floats
 _FEW_CATEGORIES = 20  # of more kinds each becomes a column, and words say more
 # One or two texts are errors in a column of any length; in a long one a tenth of the cells may be
 # (an unlisted mark for "no value"). With more, the column is text in which some cells are digits.
 _FEW_ERRORS, _ERRORS_PER_NUMBER = 2, 0.1
 _LONGEST_SHOWN = 30  # characters of a cell in a message of one line
+_LONGEST_LIST = 80  # characters of names of columns in a line that can be copied
 _MOST_REASONS = 4  # columns whose reason is part of a message
 
 
@@ -43,6 +41,7 @@ class ColumnUse:
     name: str
     used: bool
     why: str
+    is_identifier: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,6 +63,12 @@ class ColumnSelection:
     def missing(self) -> BoolArray:
         """The rows (n,) that lack a value in a column that is used."""
         return rows_with_missing(self.table, self.numbers, self.columns)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is done without being asked, in a line each, and how to have it otherwise."""
+        doubtful = [use.name for use in self.uses if use.is_identifier]
+        return (_left_out(doubtful, self.numbers),) if doubtful else ()
 
     @cached_property
     def problems(self) -> tuple[str, ...]:
@@ -207,9 +212,21 @@ def _by_content(
         return ColumnUse(
             name, False, f"constant: always {_shown(column.texts[_first(numbers.missing)])}"
         ), None
-    if not table.is_matrix and _looks_like_identifier(column):
-        return ColumnUse(name, False, "whole numbers, all different: an identifier?"), None
+    why = None if table.is_matrix else why_identifier(column)
+    if why is not None:
+        return ColumnUse(name, False, why, is_identifier=True), None
     return ColumnUse(name, True, _number(options)), None
+
+
+def _left_out(doubtful: list[str], numbers: tuple[str, ...]) -> str:
+    """That columns look like identifiers, and what to say about them."""
+    left, used = (",".join(names) for names in (doubtful, (*numbers, *doubtful)))
+    what = "it looks like an identifier" if len(doubtful) == 1 else "they look like identifiers"
+    named = f" {shlex.quote(used)}" if len(used) <= _LONGEST_LIST else " and all columns to use"
+    return (
+        f"Left out: {brief(left, _LONGEST_LIST)}, as {what}. Settle it with --ignore "
+        f"{shlex.quote(brief(left, _LONGEST_LIST))}, or use it with --features{named}."
+    )
 
 
 def _is_typing_error(numbers: Numbers) -> bool:
@@ -234,22 +251,6 @@ def _text(column: Column) -> str:
     if kinds <= _FEW_CATEGORIES:
         return f"text of {kinds} kinds: --categories {name} would use it"
     return f"text of {kinds:,} kinds: --text {name} would use it"
-
-
-def _looks_like_identifier(column: Column) -> bool:
-    numbers = column.numbers
-    if numbers.missing.any():
-        return False
-    few = len(column) < _ROWS_FOR_IDENTIFIER
-    if few and not _IDENTIFIER_NAME.fullmatch(column.name):
-        return False
-    values = numbers.values
-    with np.errstate(invalid="ignore"):
-        if not bool((values == np.trunc(values)).all()):
-            return False
-    if np.abs(values).max() >= _EXACT_WHOLE:
-        return column.is_distinct()  # as numbers, neighbours would be one
-    return len(np.unique(values)) == len(values)
 
 
 def _infinite(table: Table, column: Column) -> list[str]:
