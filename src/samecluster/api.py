@@ -59,6 +59,7 @@ from samecluster.validation import (
     checked_margin,
     checked_n_clusters,
     generator,
+    warn_of_far_values,
 )
 
 __all__ = ["METHODS", "RecoveryRun", "learn_cluster", "recover", "register_method", "start"]
@@ -148,9 +149,9 @@ def start(
     n_clusters : number of clusters k, from 2 to n; None if unknown (not for "recur" and
         "scq-k-means"). Where it is given, labels may rest on it.
     margin : γ > 0: every cluster C has an ellipsoidal distance in which each other point is more
-        than √(1+γ) times as far from some centre as the points of C. Labels are then proven. With
-        "auto" a margin is guessed and lowered to what the answers allow; labels are inferred or
-        predicted.
+        than √(1+γ) times as far from some centre as the points of C, and no sharper boundary than
+        the resolution (see `Certify`). Labels are then proven. With "auto" a margin is guessed and
+        lowered to what the answers allow; labels are inferred or predicted.
     method : "certify", "recur", "scq-k-means", "everything" or "predict", a name given to
         `register_method`, or an object with settings such as ``samecluster.Certify(batch=8)``
     audit : (error, confidence), such as (0.01, 0.95): go on with questions about random labels
@@ -184,6 +185,7 @@ def start(
     300
     """
     points = validated(X)
+    warn_of_far_values(X, points)
     parameters = RecoveryParameters.checked(
         points,
         n_clusters,
@@ -315,6 +317,7 @@ def recover(
     0.0
     """
     points = validated(X)
+    warn_of_far_values(X, points)
     answering = as_oracle(oracle, points)
     parameters = RecoveryParameters.checked(
         points,

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from samecluster._parameters import whole_number
-from samecluster._typing import IntArray
-from samecluster.errors import InvalidInputError
+from samecluster._resolution import far_values
+from samecluster._typing import FloatArray, IntArray
+from samecluster.errors import FarValuesWarning, InvalidInputError
 from samecluster.questions.given_groups import groups_as_pairs
 from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question
@@ -27,7 +29,19 @@ __all__ = [
     "checked_margin",
     "checked_n_clusters",
     "generator",
+    "warn_of_far_values",
 ]
+
+
+def warn_of_far_values(X: Any, points: FloatArray) -> None:
+    """Name columns and rows with values far beyond all others, such as codes for "unknown".
+
+    Labels are no less right for them, but the mixture that guides questions sees less.
+    """
+    names = getattr(X, "columns", None)
+    for found in far_values(points):
+        column = str(found.column) if names is None else repr(names[found.column])
+        warnings.warn(found.said(column), FarValuesWarning, stacklevel=3)
 
 
 def checked_given(answers: Iterable[Any], n: int) -> Iterator[Answer]:

@@ -16,7 +16,7 @@ from samecluster._moved import MOVED
 ROOT = Path(samecluster.__file__).parent
 FLOORS = [
     {"errors", "_moved", "_typing"},
-    {"_extras", "_files", "_parameters"},
+    {"_extras", "_files", "_parameters", "_resolution"},
     {"geometry", "questions", "points", "proof"},
     {"recovery", "oracles", "instances"},
     {"validation"},
@@ -31,7 +31,7 @@ FLOORS = [
     {"__init__", "__main__"},
 ]
 RECOVERY_FLOORS = [
-    {"result", "cluster_names"},
+    {"result", "cluster_names", "label_comparison"},
     {"problem", "placement", "answer_groups", "distances", "hints"},
     {"labelling"},
     {"paper", "certify", "predict"},
@@ -68,7 +68,7 @@ SHARED_NAMES = {
     "report": "what came of a panel, and of the experiments",
     "result": "what comes out, in memory and out of core",
     "run": "a plan under way, in memory and out of core",
-    "sample": "some rows of many: drawn, read, kept and drawn as a picture",
+    "sample": "some rows of many: drawn at random, read and kept",
     "schema": "the shape of what is stored, and of what the page's API takes",
     "session": "a session, and the commands on one",
     "statements": "the experiment and its picture",

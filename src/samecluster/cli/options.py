@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from samecluster.oracles import CommandOracle
     from samecluster.oracles.command_protocol import ShownItem
 
-__all__ = ["Force", "Json", "OracleCommandOptions", "takes_request"]
+__all__ = ["Force", "Json", "OracleCommandOptions", "command_again", "takes_request"]
 
 
 Force = Annotated[
@@ -41,9 +42,12 @@ _OPTIONS: dict[str, Any] = {
     "decimal": typer.Option("--decimal", help="The decimal mark: . or ,"),
     "encoding": typer.Option("--encoding", help="Such as utf-8 or cp1252."),
     "missing": typer.Option(
-        "--na", help="A cell that stands for no value, instead of NA, NaN, null, ..."
+        "--na", help="A cell that stands for no value, beside NA, NaN, null, ..."
     ),
     "header": typer.Option("--header/--no-header", help="Whether the first line has names."),
+    "max_memory": typer.Option(
+        "--max-memory", help="GiB that data may take when it is read or unpacked; 2."
+    ),
     "in_blocks": typer.Option(
         "--in-blocks",
         help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Questions are "
@@ -64,7 +68,13 @@ _OPTIONS: dict[str, Any] = {
     "image_size": typer.Option("--image-size", help="Pixels a side that images get; 32."),
     "scale": typer.Option("--scale/--no-scale", help="Whether columns are standardised; they are."),
     "reduce": typer.Option("--reduce", help="Use this many principal components."),
-    "drop_missing": typer.Option("--drop-missing", help="Leave out rows with missing values."),
+    "missing_cells": typer.Option(
+        "--missing",
+        metavar="median|drop|error",
+        help="Rows with missing values: fill in medians and mark them (done unless said otherwise; "
+        "in a terminal you are asked), leave them out, or stop.",
+    ),
+    "drop_missing": typer.Option("--drop-missing", help="The same as --missing drop."),
     "labels": typer.Option("--labels", help="The column with groups known already, else blank."),
     "labels_as": typer.Option(
         "--labels-as",
@@ -115,6 +125,14 @@ def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[...
         return run
 
     return with_options
+
+
+def command_again(command: str, request: Request) -> str:
+    """The command that goes on with a session, as somebody could type it."""
+    at = [] if request.session is None else ["--session", str(request.session)]
+    who = [] if request.who is None else ["--who", request.who]
+    blocks = ["--in-blocks"] if request.in_blocks else []
+    return shlex.join(["samecluster", command, request.data, *blocks, *at, *who])
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from samecluster._resolution import column_range
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.points.block_work import is_remote, over_blocks
@@ -36,7 +37,7 @@ class Survey:
     @property
     def extent(self) -> FloatArray:
         """The range of each column."""
-        return self.high - self.low
+        return column_range(self.low, self.high)
 
 
 # Rows that `_reduced` takes as one: long enough for NumPy's inner loop, short enough for the cache.
@@ -126,7 +127,8 @@ def surveyed(
 def _not_finite(
     points: Points, before: int, row: int, column: int, value: float
 ) -> InvalidInputError:
+    told = "; in blocks missing values are not filled in: write the data without them"
     return InvalidInputError(
         f"{points.place(before + row)}, column {points.column(column)} is {value}; "
-        "only finite numbers are allowed"
+        f"only finite numbers are allowed{told if np.isnan(value) else ''}"
     )

@@ -108,6 +108,7 @@ def row_claims(
             summary_of(known.proof, lambda item: int(rows[item])),
             exceptions=tuple(rows[list(known.exceptions)].tolist()),
             audit=audit,
+            prepared=known.prepared,
         )
     )
 

@@ -10,6 +10,7 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.points.files import FilePoints
 from samecluster.points.protocol import Points
 from samecluster.points.survey import Survey
+from samecluster.recovery.result.premises import Premise, PreparedFeatures
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.tables import Table
@@ -61,8 +62,21 @@ class SessionData:
     def session(self, store: SqliteStore, **how: Any) -> Session:
         """The session in a store, with this data; ``how`` goes to `Session.open`."""
         return Session.open(
-            store, self.keys, self.X, contents=self.contents, hints=self.hints(), **how
+            store,
+            self.keys,
+            self.X,
+            contents=self.contents,
+            hints=self.hints(),
+            prepared=self.premises(),
+            **how,
         )
+
+    def premises(self) -> tuple[Premise, ...]:
+        """What a margin of the features is about that it would not be of the table."""
+        features = self.preparation.features
+        n = features.missing_in(self.table).n_cells if features.missing == "median" else 0
+        logarithms = features.logarithms
+        return (PreparedFeatures(n, logarithms),) if n or logarithms else ()
 
     def inspection(self) -> Inspection:
         """How the data is read and used, to be shown before the first question."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,13 +16,20 @@ from typing import Any
 
 import numpy as np
 
-from samecluster.errors import DataMismatchError, InvalidInputError, SessionNotFoundError
+from samecluster.errors import (
+    DataMismatchError,
+    InvalidInputError,
+    SameClusterError,
+    SchemaError,
+    SessionNotFoundError,
+)
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.tables import FeatureOptions, Preparation, Table, item_keys
-from samecluster.tables.features.select import select_columns
+from samecluster.tables.features.missing import MissingCells
+from samecluster.tables.features.select import ColumnSelection, select_columns
 from samecluster.tables.reading.load import LoadedData
 from samecluster.workspace.data import BlockData, SessionData
 from samecluster.workspace.known_answers import import_known
@@ -31,16 +38,21 @@ from samecluster.workspace.sample import newly_sampled, sampled_again
 from samecluster.workspace.stored_preparation import StoredPreparation
 
 __all__ = [
+    "MissingDecision",
     "OpenSession",
     "data_beside",
     "export_command",
     "is_in_blocks",
     "open_session",
     "reopen",
+    "session_beside",
     "session_path",
 ]
 
 SUFFIX = ".samecluster"
+
+MissingDecision = Callable[[MissingCells], str]
+"""What becomes of missing cells ("median", "drop" or "error"), where the request does not say."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,8 +107,15 @@ def session_path(request: Request) -> Path:
         raise InvalidInputError(
             "data from standard input needs a place for answers: --session FILE"
         )
-    data = Path(request.data)
-    return data.with_name(data.name + SUFFIX)
+    return session_beside(Path(request.data))
+
+
+def session_beside(data: Path) -> Path:
+    """The session of data that is named: a file beside it, also if the name is a mere dot."""
+    named = data.resolve() if data.name in ("", "..") else data
+    if not named.name:
+        raise InvalidInputError(f"{data} has nothing beside it; name a place with --session FILE")
+    return named.with_name(named.name + SUFFIX)
 
 
 def data_beside(session: Path) -> str:
@@ -116,8 +135,8 @@ def export_command(session: Path, data: str, out: str) -> str:
     return shlex.join(["samecluster", "export", str(session), *named, "-o", out])
 
 
-def open_session(request: Request) -> OpenSession:
-    """Begin a session, or go on with it.
+def open_session(request: Request, decide: MissingDecision | None = None) -> OpenSession:
+    """Begin a session, or go on with it. ``decide`` is called if cells are missing at the begin.
 
     What is declared anew (margin, clusters, audit, budget) is noted, and known labels and pairs
     become imported answers. Other features are refused, and so is other data. A session that cannot
@@ -130,7 +149,7 @@ def open_session(request: Request) -> OpenSession:
             if stored is not None:
                 return _go_on(store, stored, request, path)
             store.close()
-    data = _new_data(request)
+    data = _new_data(request, decide)
     with _store(path, create=True) as store:
         return _begin(store, data, request, path)
 
@@ -181,12 +200,28 @@ def data_changes(path: Path, request: Request) -> Changes:
 
 def data_again(request: Request, stored: Mapping[str, Any]) -> SessionData:
     """The data as a session takes it that has kept this preparation."""
-    preparation = StoredPreparation.from_json(stored)
-    preparation.refuse_other_features(request)
-    if preparation.draw is not None:
-        return sampled_again(request, preparation)
-    loaded = replace(request, **preparation.reading_for(request)).load()
-    return _data_of(loaded, preparation)
+    with _usable_preparation():
+        preparation = StoredPreparation.from_json(stored)
+        preparation.refuse_other_features(request)
+        if preparation.draw is not None:
+            return sampled_again(request, preparation)
+        read = replace(request, **preparation.reading_for(request))
+        loaded = read.load(preparation.words_replace)
+        return _data_of(loaded, preparation)
+
+
+@contextmanager
+def _usable_preparation() -> Iterator[None]:
+    """SchemaError if what a session says about its data is no preparation, or of other data."""
+    try:
+        yield
+    except SameClusterError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        raise SchemaError(
+            f"the session does not say in a usable way how its rows were made ({error!a}); it was "
+            "altered, or written by another program"
+        ) from error
 
 
 def _stored_in(store: SqliteStore) -> Mapping[str, Any] | None:
@@ -221,6 +256,7 @@ def _begin(store: SqliteStore, data: SessionData, request: Request, path: Path) 
         hints=data.hints(),
         who=request.who,
         seed=_seed(data) if request.seed is None else request.seed,
+        prepared=data.premises(),
     )
     import_known(session, data.table, data.rows, request, data.preparation.hint_column)
     return OpenSession(session, data, path, is_new=True)
@@ -267,13 +303,13 @@ def _seed(data: SessionData) -> int:
     return int.from_bytes(digest, "big") >> 1
 
 
-def _new_data(request: Request) -> SessionData:
+def _new_data(request: Request, decide: MissingDecision | None) -> SessionData:
     if request.in_blocks:
         return newly_sampled(request)
     loaded = request.load()
     names = loaded.table.names
-    wanted = request.wanted(names)
-    choice = select_columns(loaded.table, wanted)
+    choice = _decided(select_columns(loaded.table, request.wanted(names)), request, decide)
+    wanted = choice.options
     kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
     preparation = StoredPreparation(
         Preparation.of_selection(choice),
@@ -283,6 +319,16 @@ def _new_data(request: Request) -> SessionData:
         request.checked_labels_as() or "known",
     )
     return replace(_data_of(loaded, preparation), choice=choice)
+
+
+def _decided(
+    choice: ColumnSelection, request: Request, decide: MissingDecision | None
+) -> ColumnSelection:
+    """The same columns with missing cells treated as somebody decides who is asked now."""
+    is_said = request.missing_cells is not None or request.drop_missing
+    if is_said or decide is None or choice.problems or not choice.missing.n_rows:
+        return choice
+    return replace(choice, options=replace(choice.options, missing=decide(choice.missing)))
 
 
 def _data_of(loaded: LoadedData, preparation: StoredPreparation) -> SessionData:

@@ -26,6 +26,7 @@ from samecluster.recovery.result.premises import (
     ClusterCount,
     MarginHolds,
     Premise,
+    PreparedFeatures,
     SeparateClusters,
     UnknownPremise,
 )
@@ -126,7 +127,8 @@ def test_the_bound_of_an_audit_does_not_count_what_only_a_proof_tells_apart() ->
     told = by_hand([0, 0, 1, 1], How.PROVEN, [(0, 1, "same"), (2, 3, "same")], audit=report)
     audit = by_kind(told)["audit"]
     assert kinds(audit) == [SeparateClusters, AnswersRight]
-    assert "clusters 0 and 1, which no answer separates, are different" in str(audit)
+    assert "nobody compared 2 labels" in str(audit)
+    assert audit.as_dict()["details"]["n_more_wrong"] == 2
 
 
 def test_claims_are_plain_values_for_programs() -> None:
@@ -144,6 +146,7 @@ PREMISES: dict[str, Premise] = {
     for premise in (
         AnswersRight(),
         MarginHolds(0.5, resolution=(1e-9, 2e-9), exceptions=(3,)),
+        PreparedFeatures(3, ("price",)),
         ClusterCount(3),
         SeparateClusters((0, 1, 2), frozenset({(0, 1)})),
         UnknownPremise(),
@@ -156,6 +159,7 @@ def test_each_kind_of_premise_has_a_clause() -> None:
     assert [str(premise) for premise in PREMISES.values()] == [
         "the answers are right",
         "every cluster has margin 0.5 (resolution up to 2e-09) but for 1 exception",
+        "that is so with 3 missing cells filled in by medians and with logarithms of price",
         "there are exactly 3 clusters",
         "the 2 pairs of clusters that no answer separates are different",
         "a premise holds that nobody vouches for",

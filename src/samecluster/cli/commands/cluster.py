@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,12 +13,12 @@ import typer
 
 from samecluster.cli.commands.label import INTERRUPTED
 from samecluster.cli.options import Force, Json, OracleCommandOptions, takes_request
+from samecluster.cli.terminal.harmless import print_json
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.export import ResultFiles
     from samecluster.workspace.open import OpenSession
 
@@ -100,9 +99,8 @@ def cluster(
 
     Example: samecluster cluster letters.csv --oracle-cmd "python ask_model.py" --parallel 4
     """
-    from rich.console import Console
-
     from samecluster._files import is_stdout
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.export import ResultFiles
 
     if oracle_cmd is None and request.truth is None:
@@ -127,7 +125,7 @@ def cluster(
     request = replace(request, in_blocks=in_blocks or request.dask is not None)
     inputs = tuple(Path(path) for path in (request.pairs, request.truth) if path is not None)
     files = ResultFiles(out, proof, report, prefix, raw, force, inputs)
-    progress = Console(stderr=True, highlight=False)
+    progress = Screen(stderr=True)
     try:
         with _place_for_answers(request, no_session) as placed, _dask(request.dask):
             _check_who_answers(placed, program, join)
@@ -136,7 +134,7 @@ def cluster(
         kept = (
             "Nothing is kept." if no_session else "All answers are kept; the same command goes on."
         )
-        progress.print(f"Stopped. {kept}", markup=False)
+        progress.print(f"Stopped. {kept}")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -183,7 +181,7 @@ def _cluster(
     program: OracleCommandOptions | None,
     files: ResultFiles,
     json: bool,
-    progress: Console,
+    progress: Screen,
     is_kept: bool,
 ) -> None:
     from samecluster.cli.terminal.answerers import TrueGroups, answerer_for
@@ -219,7 +217,7 @@ def _cluster(
         told["session"] = str(opened.path) if is_kept else None
         written = write_files(opened, files)
         if json:
-            typer.echo(json_text.dumps(told, indent=2, ensure_ascii=False))
+            print_json(told)
         else:
             _print_end(opened, files, written, told, is_kept)
 
@@ -253,25 +251,23 @@ def _gone_if_refused(opened: OpenSession) -> Iterator[None]:
             opened.path.unlink()
 
 
-def _greeted(
-    progress: Console, opened: OpenSession, request: Request, is_kept: bool
-) -> OpenSession:
+def _greeted(progress: Screen, opened: OpenSession, request: Request, is_kept: bool) -> OpenSession:
     """Say what there is; the session with answers that were kept elsewhere."""
     from samecluster.cli.commands.inspect import print_inspection
 
     if opened.is_new:
         print_inspection(progress, opened.data.inspection(), opened.data.notes)
         if is_kept:
-            progress.print(f"Answers go to {opened.path}.", markup=False)
+            progress.print(f"Answers go to {opened.path}.")
     else:
         n = opened.session.state.n_questions
-        progress.print(f"Going on with {opened.path}: {n:,} answers are there.", markup=False)
+        progress.print(f"Going on with {opened.path}: {n:,} answers are there.")
     if opened.blocks is not None:
         from samecluster.workspace.added_rows import import_answer_log
 
         opened, line = import_answer_log(opened, request.who)
         if line is not None:
-            progress.print(line, markup=False, soft_wrap=True)
+            progress.print(line, soft_wrap=True)
     return opened
 
 
@@ -282,13 +278,12 @@ def _print_end(
     told: dict[str, object],
     is_kept: bool,
 ) -> None:
-    from rich.console import Console
-
     from samecluster._files import is_stdout
     from samecluster.cli.terminal.closing import next_steps, summary
+    from samecluster.cli.terminal.screen import Screen
 
     taken = any(path is not None and is_stdout(path) for path in (files.out, files.report))
-    console = Console(stderr=taken, highlight=False)
+    console = Screen(stderr=taken)
     following = next_steps(opened, files.out is not None, is_kept)
     for line in (*summary(told), *written, *following):
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)

@@ -6,12 +6,12 @@ import time
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from samecluster import How, Recovery, clustering_error, recover
 from samecluster._files import written_file
+from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
@@ -31,11 +31,13 @@ def run_demo(
     save: Path | None,
     force: bool = False,
 ) -> None:
-    console = Console()
+    console = Screen()
     instance = make_ellipsoids(n, d, k, margin, condition, random_state=seed)
     console.print(
         f"{n:,} points in {d} columns, {k} clusters of margin {margin:g}, each stretched and "
-        "rotated in its own way.\nA simulated oracle knows the clusters; the algorithm does not."
+        "rotated in its own way.",
+        "A simulated oracle knows the clusters; the algorithm does not.",
+        sep="\n",
     )
     start = time.perf_counter()
     recovery = _recover(instance, seed, console)
@@ -50,7 +52,6 @@ def run_demo(
         console.print(
             f"To check the proof yourself: samecluster verify {save / 'data.npy'} "
             f"{save / 'proof.jsonl.gz'}",
-            highlight=False,
             soft_wrap=True,
         )
 
@@ -74,7 +75,7 @@ def _save(instance: Instance, recovery: Recovery, folder: Path, force: bool) -> 
     save_proof(recovery.proof, proof, force=force)
 
 
-def _recover(instance: Instance, seed: int, console: Console) -> Recovery:
+def _recover(instance: Instance, seed: int, console: Screen) -> Recovery:
     n = len(instance.X)
     columns = (
         TextColumn("recovering"),

@@ -7,24 +7,26 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import shlex
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samecluster.cli.options import takes_request
+from samecluster.cli.commands.label import INTERRUPTED, Show
+from samecluster.cli.options import command_again, takes_request
+from samecluster.cli.terminal.harmless import print_lines
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.web.server import Address, ServeOptions
 
 __all__ = ["invite", "serve"]
 
-_INTERRUPTED = 130
+_READING_SECONDS = 60.0
+"""How long a file with the owner's link stays for the browser to read it."""
 
 
 class Role(enum.StrEnum):
@@ -41,7 +43,8 @@ def serve(
         str, typer.Option(help="The address to listen on; 127.0.0.1 is this machine only.")
     ] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(help="The port; 8321, or that of last time, or a free one.")
+        int | None,
+        typer.Option(min=0, max=65535, help="The port; 8321, or that of last time, or a free one."),
     ] = None,
     token: Annotated[
         str | None,
@@ -55,10 +58,7 @@ def serve(
         Path | None, typer.Option(help="A certificate, to speak HTTPS; with --tls-key.")
     ] = None,
     tls_key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
-    show: Annotated[
-        list[str] | None,
-        typer.Option("--show", help="Columns to show of each item: a,b,c or several times."),
-    ] = None,
+    show: Show = None,
     image_column: Annotated[
         str | None,
         typer.Option(help="The column with the paths of images, inside the data's folder."),
@@ -83,9 +83,8 @@ def serve(
 
     Example: samecluster serve shells.csv --id shell --image-column photo
     """
-    from rich.console import Console
-
     from samecluster._extras import needs_server
+    from samecluster.cli.terminal.screen import Screen
 
     needs_server()
     from samecluster.web.server import Address, ServeOptions
@@ -94,7 +93,7 @@ def serve(
     request, image_column = _with_example(request, image_column)
     address = Address(host, port, tuple(allow_host or ()), tls_cert, tls_key)
     options = ServeOptions(listed(show, ()), image_column, token, request.who, lease_seconds)
-    _serve(Console(highlight=False, soft_wrap=True), request, address, options, browser)
+    _serve(Screen(soft_wrap=True), request, address, options, browser)
 
 
 def invite(
@@ -119,25 +118,25 @@ def invite(
     """
     from samecluster.errors import SessionNotFoundError
     from samecluster.web.links import Participant, Participants, links_file
-    from samecluster.workspace.open import SUFFIX
+    from samecluster.workspace.open import SUFFIX, session_beside
 
-    file = session if session.suffix == SUFFIX else session.with_name(session.name + SUFFIX)
+    file = session if session.suffix == SUFFIX else session_beside(session)
     if not file.exists():
         raise SessionNotFoundError(
             f"there is no session {file}; `samecluster serve DATA` begins one"
         )
     people = Participants(links_file(file))
     if revoke:
-        typer.echo(f"{people.revoke(name)} links of {name} have ended.")
+        print_lines(f"{people.revoke(name)} links of {name} have ended.")
         return
     secret = people.invite(Participant(name, role.value))
     if people.address is None:
-        typer.echo("The session was never served, so put its address before this:", err=True)
-    typer.echo(f"{people.address or ''}/join?token={secret}")
+        print_lines("The session was never served, so put its address before this:", err=True)
+    print_lines(f"{people.address or ''}/join?token={secret}")
 
 
 def _serve(
-    console: Console, request: Request, address: Address, options: ServeOptions, browser: bool
+    console: Screen, request: Request, address: Address, options: ServeOptions, browser: bool
 ) -> None:
     from samecluster.workspace.open import export_command, session_path
 
@@ -145,16 +144,16 @@ def _serve(
     with contextlib.suppress(KeyboardInterrupt):
         _serve_until_stopped(console, request, address, options, browser)
     console.print()
-    console.print("Stopped. All answers are kept.", markup=False)
-    console.print(f"Go on: {_again(request)}", markup=False)
+    console.print("Stopped. All answers are kept.")
+    console.print(f"Go on: {command_again('serve', request)}")
     out = "labels" if request.in_blocks else "labels.csv"
     results = export_command(session_path(request), request.data, out)
-    console.print(f"Results: {results}", markup=False)
-    raise typer.Exit(_INTERRUPTED)
+    console.print(f"Results: {results}")
+    raise typer.Exit(INTERRUPTED)
 
 
 def _serve_until_stopped(
-    console: Console, request: Request, address: Address, options: ServeOptions, browser: bool
+    console: Screen, request: Request, address: Address, options: ServeOptions, browser: bool
 ) -> None:
     from samecluster.cli.terminal.all_rows import take_in_what_needs_questions
     from samecluster.web.server import Server
@@ -167,16 +166,18 @@ def _serve_until_stopped(
         opened = take_in_what_needs_questions(console, request.who, opened)
         serving = Server(opened, request.data, address, options)
         begun = "Answers go to" if opened.is_new else "Going on with"
-        console.print(f"{begun} {opened.path}.", markup=False)
+        console.print(f"{begun} {opened.path}.")
         told = opened.data.told() if opened.is_new else ()
         for line in (*told, sample_line(opened), address.warning()):
             if line is not None:
-                console.print(line, markup=False)
-        console.print(f"Open {serving.link}", markup=False)
-        console.print("Stop with Ctrl-C; nothing is lost.", markup=False)
+                console.print(line)
+        console.print(f"Open {serving.link}")
+        console.print("Stop with Ctrl-C; nothing is lost.")
         if browser and console.is_terminal:
-            _open(serving.link, opened.path)
-        serving.run()
+            with _opened_page(serving.link, opened.path):
+                serving.run()
+        else:
+            serving.run()
 
 
 def _with_example(request: Request, image_column: str | None) -> tuple[Request, str | None]:
@@ -193,24 +194,31 @@ def _with_example(request: Request, image_column: str | None) -> tuple[Request, 
     return request, "image"
 
 
-def _open(link: str, session: Path) -> None:
-    """Open the page by way of a file: others on this machine see command lines, not files."""
+@contextlib.contextmanager
+def _opened_page(link: str, session: Path) -> Iterator[None]:
+    """Open the page by way of a file: others on this machine see command lines, not files.
+
+    The file has the owner's secret, so it goes once a browser has had the time to read it.
+    """
     import html
+    import threading
     import webbrowser
 
     from samecluster.web.links import links_file
 
     page = links_file(session).with_suffix(".html")
+    page.unlink(missing_ok=True)
     page.touch(mode=0o600)
     page.write_text(
         f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(link)}">',
         encoding="utf-8",
     )
-    webbrowser.open(page.as_uri())
-
-
-def _again(request: Request) -> str:
-    at = [] if request.session is None else ["--session", str(request.session)]
-    who = [] if request.who is None else ["--who", request.who]
-    blocks = ["--in-blocks"] if request.in_blocks else []
-    return shlex.join(["samecluster", "serve", request.data, *blocks, *at, *who])
+    removal = threading.Timer(_READING_SECONDS, page.unlink, kwargs={"missing_ok": True})
+    removal.daemon = True
+    removal.start()
+    try:
+        webbrowser.open(page.as_uri())
+        yield
+    finally:
+        removal.cancel()
+        page.unlink(missing_ok=True)

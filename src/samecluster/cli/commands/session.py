@@ -5,7 +5,6 @@ Nothing heavy is imported before a command runs, as help texts are made from thi
 
 from __future__ import annotations
 
-import json as json_text
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ import typer
 
 from samecluster.cli.commands.label import INTERRUPTED
 from samecluster.cli.options import Json
+from samecluster.cli.terminal.harmless import print_json, print_lines
 from samecluster.errors import InvalidInputError, ProtocolError, SessionNotFoundError, StoreError
 from samecluster.workspace.request import Request
 
@@ -31,8 +31,6 @@ __all__ = [
     "interruptible",
     "name",
     "opened_session",
-    "print_json",
-    "print_lines",
     "session_file",
     "status",
     "undo",
@@ -93,7 +91,7 @@ def history(
         if json:
             shown_body = {k: v for k, v in event.body.items() if k not in ("keys", "digests")}
             facts = {"event": event.sequence, "kind": event.kind, "at": event.at, "who": event.who}
-            typer.echo(json_text.dumps({**facts, "body": shown_body}, ensure_ascii=False))
+            print_json({**facts, "body": shown_body}, indent=None)
         else:
             print_lines(event_line(event))
 
@@ -214,15 +212,15 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo("\nStopped. All answers are kept.")
+        print_lines("", "Stopped. All answers are kept.")
         raise typer.Exit(INTERRUPTED) from None
 
 
 def session_file(given: Path) -> Path:
     """The file itself, or the session beside the data that was named."""
-    from samecluster.workspace.open import SUFFIX
+    from samecluster.workspace.open import SUFFIX, session_beside
 
-    beside = given.with_name(given.name + SUFFIX)
+    beside = session_beside(given)
     if given.suffix != SUFFIX and beside.exists():
         return beside
     if not given.exists():
@@ -230,17 +228,3 @@ def session_file(given: Path) -> Path:
             f"there is no session {given}; `samecluster label DATA` begins one"
         )
     return given
-
-
-def print_lines(*lines: str) -> None:
-    """Print lines as they are, without markup or line breaks."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
-
-
-def print_json(facts: dict[str, Any]) -> None:
-    """Print what a command found, for ``--json``."""
-    typer.echo(json_text.dumps(facts, indent=2, ensure_ascii=False))

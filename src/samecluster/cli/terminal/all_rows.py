@@ -23,8 +23,7 @@ from samecluster.workspace.all_rows import (
 from samecluster.workspace.export import NO_PROOF, ResultFiles, proof_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.large.other_rows import PassProgress
     from samecluster.workspace.open import OpenSession
 
@@ -40,7 +39,7 @@ __all__ = [
 
 
 @contextmanager
-def passes_shown(console: Console) -> Iterator[Callable[[PassProgress], None]]:
+def passes_shown(console: Screen) -> Iterator[Callable[[PassProgress], None]]:
     """A bar for each pass: blocks done, points decided, and the time that is left."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
@@ -60,32 +59,32 @@ def passes_shown(console: Console) -> Iterator[Callable[[PassProgress], None]]:
         yield on_progress
 
 
-def look_further(console: Console, who: str | None, opened: OpenSession) -> OpenSession | None:
+def look_further(console: Screen, who: str | None, opened: OpenSession) -> OpenSession | None:
     """Label all rows, say what came out, and take in rows that need questions, if there are any."""
     if opened.blocks is None:
         return None
     rest = opened.blocks.survey.n - len(opened.blocks.rows)
     console.print()
-    console.print(f"Looking at the {rest:,} rows outside the sample.", markup=False)
+    console.print(f"Looking at the {rest:,} rows outside the sample.")
     with passes_shown(console) as on_progress:
         found = swept(opened, on_progress)
-    console.print(row_counts(found), markup=False)
+    console.print(row_counts(found))
     return take_in_open_rows(console, who, opened, found) if found.needs_questions else None
 
 
 def take_in_open_rows(
-    console: Console, who: str | None, opened: OpenSession, found: AllRowsSweep
+    console: Screen, who: str | None, opened: OpenSession, found: AllRowsSweep
 ) -> OpenSession:
     """The session with the rows that need questions among its items."""
     assert found.to_ask is not None
     more = f"{len(found.to_ask.rows):,} rows are out of reach of the answers and join the sample."
-    console.print(more, markup=False)
+    console.print(more)
     with console.status("working out what follows for them"):
         return taken_in(opened, found.to_ask, who)
 
 
 def take_in_what_needs_questions(
-    console: Console, who: str | None, opened: OpenSession
+    console: Screen, who: str | None, opened: OpenSession
 ) -> OpenSession:
     """The same for a page, which cannot do it itself: only where rows may join."""
     is_done = opened.blocks is not None and opened.session.progress().ended
@@ -94,7 +93,7 @@ def take_in_what_needs_questions(
     return look_further(console, who, opened) or opened
 
 
-def export_all(console: Console, opened: OpenSession, files: ResultFiles) -> list[str]:
+def export_all(console: Screen, opened: OpenSession, files: ResultFiles) -> list[str]:
     """Write labels of all rows; what to tell of it."""
     check_folder(opened, files)
     assert files.out is not None

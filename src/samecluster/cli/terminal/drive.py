@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from samecluster.cli.terminal.all_rows import passes_shown, take_in_open_rows
 from samecluster.cli.terminal.answerers import Answerer
+from samecluster.cli.terminal.screen import Screen
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
 from samecluster.sessions.running.drivers import drive_session
@@ -22,7 +22,7 @@ __all__ = ["drive", "label_blocks"]
 
 
 def label_blocks(
-    console: Console,
+    console: Screen,
     opened: OpenSession,
     answerer: Answerer,
     files: ResultFiles,
@@ -50,7 +50,7 @@ def label_blocks(
         answerer.follow(opened)
 
 
-def drive(console: Console, session: Session, answerer: Answerer) -> None:
+def drive(console: Screen, session: Session, answerer: Answerer) -> None:
     """Answer until nothing is left to ask."""
     # A number of clusters, or a file, is not markup.
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()

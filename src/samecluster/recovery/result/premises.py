@@ -7,7 +7,7 @@ A new kind is a class with the fields that a program needs to decide whether it 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations, islice
 from typing import Any, ClassVar
 
@@ -19,6 +19,7 @@ __all__ = [
     "ClusterCount",
     "MarginHolds",
     "Premise",
+    "PreparedFeatures",
     "SeparateClusters",
     "UnknownPremise",
 ]
@@ -37,7 +38,8 @@ class Premise:
 
     def details(self) -> dict[str, Any]:
         """What the kind has beside its name, as plain values."""
-        return {}
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
     def as_dict(self) -> dict[str, Any]:
         """The premise as plain values."""
@@ -68,13 +70,17 @@ class MarginHolds(Premise):
     resolution: tuple[float, ...] = ()
     exceptions: tuple[int, ...] = ()
 
-    def details(self) -> dict[str, Any]:
-        return {
-            "margin": self.margin,
-            "guessed": self.guessed,
-            "resolution": list(self.resolution),
-            "exceptions": list(self.exceptions),
-        }
+
+@dataclass(frozen=True)
+class PreparedFeatures(Premise):
+    """What holds of the points holds of features as they were prepared, not of the table itself.
+
+    ``n_filled`` missing cells were filled in by medians, ``logarithms`` are columns used as such.
+    """
+
+    kind: ClassVar[str] = "prepared"
+    n_filled: int = 0
+    logarithms: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -83,9 +89,6 @@ class ClusterCount(Premise):
 
     kind: ClassVar[str] = "count"
     number: int
-
-    def details(self) -> dict[str, Any]:
-        return {"number": self.number}
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,7 @@ from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.explain import explain
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.separation import summary_of
 
 __all__ = ["MarginSearch", "Recovery", "Refutation", "Round"]
@@ -102,6 +103,8 @@ class Recovery:
     refutations : answers that the margin does not allow although they were confirmed
     n_looks : screens that were answered, each as a whole; a pair alone is one
     n_shown : items on all these screens together
+    prepared : how the points were made of what was measured, where a margin is one of them only
+    resolution : (d) lengths that the margin is one at, where there is no proof that has them
     """
 
     labels: IntArray
@@ -123,6 +126,8 @@ class Recovery:
     refutations: tuple[Refutation, ...] = ()
     n_looks: int = 0
     n_shown: int = 0
+    prepared: tuple[Premise, ...] = ()
+    resolution: tuple[float, ...] = ()
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
@@ -149,6 +154,8 @@ class Recovery:
                 self.exceptions,
                 tuple(dict.fromkeys(a for found in self.refutations for a in found.answers)),
                 self.audit,
+                self.prepared,
+                self.resolution,
             )
         )
 

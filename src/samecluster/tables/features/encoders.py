@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
+from samecluster.tables.features.logarithms import Logarithm, fitted_logarithm, logarithm
 from samecluster.tables.table import Table
 
 __all__ = [
@@ -53,30 +55,54 @@ def key_of(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NumberEncoder:
-    """Columns of numbers: (x · 2^-exponent - mean) / scale."""
+    """Columns of numbers: (x · 2^-exponent - mean) / scale; ``fill`` where there is none.
+
+    ``logarithms`` has those of the columns that are used as such, instead of x.
+    """
 
     columns: tuple[str, ...]
     exponent: FloatArray
     mean: FloatArray
     scale: FloatArray
+    fill: FloatArray | None = None
+    logarithms: Mapping[str, Logarithm] = field(default_factory=dict)
     kind: ClassVar[str] = "numbers"
 
     @classmethod
     def fit(
-        cls, table: Table, rows: IntArray, columns: tuple[str, ...], scale: bool
+        cls,
+        table: Table,
+        rows: IntArray,
+        columns: tuple[str, ...],
+        scale: bool,
+        fills: bool = False,
+        logarithms: Collection[str] = (),
     ) -> NumberEncoder:
-        """Mean and deviation of each column; without ``scale`` numbers stay as they are."""
+        """Mean and deviation of each column; without ``scale`` numbers stay as they are.
+
+        If it ``fills``, the median of a column stands for numbers that are missing.
+        """
+        logs: dict[str, Logarithm] = {}
         d = len(columns)
-        exponent, mean, deviation = np.zeros(d), np.zeros(d), np.ones(d)
-        for at, name in enumerate(columns if scale else ()):
+        exponent, mean, deviation, fill = np.zeros(d), np.zeros(d), np.ones(d), np.zeros(d)
+        for at, name in enumerate(columns):
             values = table.column(name).numbers.values[rows]
+            if fills:
+                values = values[~np.isnan(values)]
+                middle = (len(values) - 1) // 2  # of two in the middle the lower, as it occurs
+                fill[at] = np.partition(values, middle)[middle]
+            if not scale:
+                continue
+            if name in logarithms:
+                logs[name] = fitted_logarithm(values)
+                values = logarithm(values, logs[name])
             size = int(np.frexp(np.abs(values).max())[1])
             if abs(size) > _SAFE_EXPONENT:
                 exponent[at] = size
                 values = np.ldexp(values, -size)
             mean[at], spread = values.mean(), values.std()
             deviation[at] = spread if spread > 0 else 1.0
-        return cls(columns, exponent, mean, deviation)
+        return cls(columns, exponent, mean, deviation, fill if fills else None, logs)
 
     @property
     def width(self) -> int:
@@ -90,6 +116,10 @@ class NumberEncoder:
             these, part = rows[begin : begin + step], X[begin : begin + step]
             for at, column in enumerate(columns):
                 values = column[these]
+                if self.fill is not None:
+                    values = np.where(np.isnan(values), self.fill[at], values)
+                if self.columns[at] in self.logarithms:
+                    values = logarithm(values, self.logarithms[self.columns[at]])
                 if self.exponent[at]:
                     values = np.ldexp(values, -int(self.exponent[at]))
                 part[:, at] = (values - self.mean[at]) / self.scale[at]
@@ -102,12 +132,17 @@ class NumberEncoder:
             "exponent": packed(self.exponent),
             "mean": packed(self.mean),
             "scale": packed(self.scale),
+            **({} if self.fill is None else {"fill": packed(self.fill)}),
+            "logarithms": {name: packed(np.array(by)) for name, by in self.logarithms.items()},
         }
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> NumberEncoder:
-        arrays = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
-        return cls(tuple(stored["columns"]), *arrays)
+        exponent, mean, scale = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
+        fill = unpacked(stored["fill"]) if "fill" in stored else None
+        logs = {name: unpacked(by) for name, by in stored.get("logarithms", {}).items()}
+        pairs = {name: (float(least), float(added)) for name, (least, added) in logs.items()}
+        return cls(tuple(stored["columns"]), exponent, mean, scale, fill, pairs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +155,8 @@ class CategoryEncoder:
 
     @classmethod
     def fit(cls, table: Table, rows: IntArray, column: str) -> CategoryEncoder:
-        texts = table.column(column).texts
-        found = {texts[row].strip() for row in rows.tolist()}
+        texts, missing = table.column(column).texts, table.column(column).missing
+        found = {texts[row].strip() for row in rows[~missing[rows]].tolist()}
         return cls(column, tuple(sorted(key_of(text) for text in found)))
 
     @property
