@@ -31,9 +31,9 @@ FLOORS = [
     {"__init__", "__main__"},
 ]
 RECOVERY_FLOORS = [
-    {"result", "cluster_names", "label_comparison"},
+    {"result", "cluster_names"},
     {"problem", "placement", "answer_groups", "distances", "hints"},
-    {"labelling"},
+    {"labelling", "label_comparison"},
     {"paper", "certify", "predict"},
     {"audit"},
     {"auto"},
