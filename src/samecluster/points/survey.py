@@ -36,8 +36,9 @@ class Survey:
 
     @property
     def extent(self) -> FloatArray:
-        """The range of each column."""
-        return column_range(self.low, self.high)
+        """The range of each column; finite, whatever the numbers are."""
+        with np.errstate(over="ignore"):
+            return np.minimum(self.high - self.low, np.finfo(np.float64).max)
 
 
 # Rows that `_reduced` takes as one: long enough for NumPy's inner loop, short enough for the cache.
