@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 
 from samecluster._parameters import check_at_least, check_one_of, check_share
+from samecluster._resolution import resolution_of
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
-from samecluster.geometry.resolution import resolution_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
@@ -104,6 +104,7 @@ class CertifyRun:
         seed = sample_seed(problem.rng)
         self.known = _knowledge(settings, problem, self.margin, seed)
         labelling.note_proof(self.known.log)
+        labelling.ground = How.INFERRED if self.guessed else How.PROVEN
         self.names = self.known.names
         self.names.on_merge(lambda kept, gone: labelling.rename(gone, kept))
         n = len(problem.X) if problem.survey is None else problem.survey.n
@@ -295,8 +296,7 @@ class CertifyRun:
     def _write(self) -> None:
         labels = self.known.closure.labels
         new = np.flatnonzero((labels >= 0) & (self.labelling.how == How.UNASSIGNED))
-        how = How.INFERRED if self.guessed else How.PROVEN
-        self.labelling.mark(new, labels[new].astype(np.int64), how)
+        self.labelling.mark(new, labels[new].astype(np.int64), self.labelling.ground)
 
 
 def _knowledge(settings: Certify, problem: Problem, margin: float, seed: int) -> Knowledge:

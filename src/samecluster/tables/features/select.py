@@ -9,8 +9,8 @@ from functools import cached_property
 
 import numpy as np
 
+from samecluster._resolution import far_values
 from samecluster._typing import BoolArray
-from samecluster.geometry.resolution import far_values
 from samecluster.tables.column import Column, Numbers
 from samecluster.tables.features.bad_cells import bad_cells_message, shown_cell
 from samecluster.tables.features.identifiers import why_identifier

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samecluster.geometry.resolution import (
+from samecluster._resolution import (
     column_range,
     column_spread,
     far_values,
