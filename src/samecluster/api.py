@@ -144,9 +144,9 @@ def start(
     n_clusters : number of clusters k, from 2 to n; None if unknown (not for "recur" and
         "scq-k-means"). Where it is given, labels may rest on it.
     margin : γ > 0: every cluster C has an ellipsoidal distance in which each other point is more
-        than √(1+γ) times as far from some centre as the points of C. Labels are then proven. With
-        "auto" a margin is guessed and lowered to what the answers allow; labels are inferred or
-        predicted.
+        than √(1+γ) times as far from some centre as the points of C, and no sharper boundary than
+        the resolution (see `Certify`). Labels are then proven. With "auto" a margin is guessed and
+        lowered to what the answers allow; labels are inferred or predicted.
     method : "certify", "recur", "scq-k-means", "everything" or "predict", a name given to
         `register_method`, or an object with settings such as ``samecluster.Certify(batch=8)``
     audit : (error, confidence), such as (0.01, 0.95): go on with questions about random labels

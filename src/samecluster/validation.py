@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from samecluster._parameters import whole_number
+from samecluster._resolution import far_values
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import FarValuesWarning, InvalidInputError
-from samecluster.geometry.resolution import far_values
 from samecluster.questions.given_groups import groups_as_pairs
 from samecluster.questions.pair import Answer, Question
 

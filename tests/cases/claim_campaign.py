@@ -235,7 +235,7 @@ def _made(seed: int, rng: np.random.Generator) -> Case:
     door = str(rng.choice(list(DOORS), p=[0.22, 0.42, 0.08, 0.04, 0.12, 0.08, 0.02, 0.02]))
     often = 0.1 if data.family == "many" else 0.4  # on many points that takes seconds
     unsure = float(rng.choice([0.0, 0.1, often], p=[0.8, 0.1, 0.1]))
-    wrong = 0.03 if door == "recover" and rng.random() < 0.1 else 0.0
+    wrong = 0.1 if door == "recover" and rng.random() < 0.3 else 0.0
     declared: dict[str, Any] = {"random_state": seed, **_premises(data, rng)}
     if rng.random() < 0.4 and door != "estimator":
         declared["audit"] = ((0.05, 0.95), (0.1, 0.9), (0.2, 0.8))[int(rng.integers(3))]

@@ -16,7 +16,7 @@ from samecluster._moved import MOVED
 ROOT = Path(samecluster.__file__).parent
 FLOORS = [
     {"errors", "_moved", "_typing"},
-    {"_extras", "_files", "_parameters"},
+    {"_extras", "_files", "_parameters", "_resolution"},
     {"geometry", "questions", "points", "proof"},
     {"recovery", "oracles", "instances"},
     {"validation"},
@@ -31,7 +31,7 @@ FLOORS = [
     {"__init__", "__main__"},
 ]
 RECOVERY_FLOORS = [
-    {"result", "cluster_names"},
+    {"result", "cluster_names", "label_comparison"},
     {"problem", "placement", "answer_groups", "distances", "hints"},
     {"labelling"},
     {"paper", "certify", "predict"},

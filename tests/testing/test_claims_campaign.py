@@ -19,8 +19,8 @@ from samecluster.testing import Held, JudgedClaim
 from tests.cases.campaign import runs
 from tests.cases.claim_campaign import DOORS, FAMILIES, Case, cases
 
-RUNS = runs(500, 10_000)
-ENOUGH = 100
+RUNS = runs(450, 10_000)
+ENOUGH = runs(50, 100)
 """Runs in which the premises of each kind of claim hold, at least: or it would promise nothing."""
 
 CHANCE = 1e-4

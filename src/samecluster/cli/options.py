@@ -45,6 +45,9 @@ _OPTIONS: dict[str, Any] = {
         "--na", help="A cell that stands for no value, beside NA, NaN, null, ..."
     ),
     "header": typer.Option("--header/--no-header", help="Whether the first line has names."),
+    "max_memory": typer.Option(
+        "--max-memory", help="GiB that data may take when it is read or unpacked; 2."
+    ),
     "in_blocks": typer.Option(
         "--in-blocks",
         help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Questions are "

@@ -88,6 +88,7 @@ class LargePlan:
         self._rest.write_log(certify.known)
         numbers = _numbers(certify)
         self._rest.relabel(numbers)
+        self._labelling.keep_asked_to_answers()
         return numbers[certify.known.closure.labels], self._labelling.how
 
     def _infer(self) -> Plan[tuple[Array, Array]]:
@@ -100,6 +101,7 @@ class LargePlan:
     def _labelled_sample(self) -> LabelledSample:
         labelling, survey = self._labelling, self._problem.survey
         assert survey is not None
+        labelling.keep_asked_to_answers()
         return LabelledSample(
             self._problem.X,
             survey,

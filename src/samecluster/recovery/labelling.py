@@ -14,6 +14,7 @@ from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.label_separation import AnsweredLabels
 from samecluster.recovery.result.result import MarginSearch, Recovery, Round
 
 __all__ = ["Labelling"]
@@ -30,6 +31,8 @@ class Labelling:
     search : how a margin that nobody declared was found
     audit : what an audit has shown so far
     proof : the log of the method that labels now, if it writes one
+    ground : how labels are known that the method calls asked and no answer holds: those of points
+        that it named without a question, or joined with asked ones by what it assumes
     """
 
     def __init__(self, problem: Problem, method: str, ledger: Ledger) -> None:
@@ -48,6 +51,7 @@ class Labelling:
         self.search: MarginSearch | None = None
         self.audit: AuditReport | None = None
         self.proof: ProofLog | None = None
+        self.ground = How.INFERRED
         self.resolution: tuple[float, ...] = ()
 
     @property
@@ -109,6 +113,30 @@ class Labelling:
     def note_proof(self, log: ProofLog) -> None:
         self.proof = log
 
+    def answered(self) -> AnsweredLabels:
+        """Which labels answers hold and separate, now."""
+        return AnsweredLabels(self.labels, self.how, self._ledger)
+
+    def unheld_labels(self) -> dict[int, int]:
+        """Labels that are known and that no answer holds, each with its first item."""
+        answered = self.answered()
+        known = self.how >= How.INFERRED
+        return {
+            label: int(np.argmax(known & (self.labels == label)))
+            for label in answered.sizes
+            if not answered.holders(label) and (known & (self.labels == label)).any()
+        }
+
+    def keep_asked_to_answers(self) -> None:
+        """Call only those labels asked that answers hold; the others have the method's ground."""
+        self.how = self._how_by_answers()
+
+    def _how_by_answers(self) -> npt.NDArray[np.int8]:
+        how = self.how.copy()
+        how[how == How.ASKED] = self.ground
+        how[self.answered().held_items] = How.ASKED
+        return how
+
     def note_resolution(self, tau: FloatArray) -> None:
         """The resolution (d,) of a margin, for methods that prove labels without a log."""
         self.resolution = tuple(tau.tolist())
@@ -150,7 +178,7 @@ class Labelling:
         """All that is known now, as a result of its own."""
         return Recovery(
             labels=self.labels.copy(),
-            how_codes=self.how.copy(),
+            how_codes=self._how_by_answers(),
             n_questions=self.n_questions,
             rounds=tuple(self._rounds),
             round_of=self._round_of.copy(),
@@ -164,5 +192,5 @@ class Labelling:
             probability=None if self.probability is None else self.probability.copy(),
             exceptions=self.exceptions,
             search=self.search,
-            audit=self.audit,
+            audit=None if self.audit is None else self.audit.about(self.answered(), len(self.how)),
         )

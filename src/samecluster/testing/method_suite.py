@@ -179,9 +179,9 @@ def _check_result(played: _Played) -> None:
 
 
 def _check_agrees(found: Recovery, answer: Answer) -> None:
-    """An answer about two items, where both labels are said to rest on answers or on a proof."""
+    """An answer about two items, where both labels are said to follow from answers or rules."""
     pair = list(answer.question.pair)
-    if answer.verdict is not Verdict.UNSURE and (found.how_codes[pair] >= How.PROVEN).all():
+    if answer.verdict is not Verdict.UNSURE and (found.how_codes[pair] >= How.INFERRED).all():
         same = bool(found.labels[pair[0]] == found.labels[pair[1]])
         assert answer.verdict is Verdict.of(same), f"labels agree with the answer: {answer}"
 

@@ -45,6 +45,7 @@ __all__ = [
     "is_in_blocks",
     "open_session",
     "reopen",
+    "session_beside",
     "session_path",
 ]
 
@@ -106,8 +107,15 @@ def session_path(request: Request) -> Path:
         raise InvalidInputError(
             "data from standard input needs a place for answers: --session FILE"
         )
-    data = Path(request.data)
-    return data.with_name(data.name + SUFFIX)
+    return session_beside(Path(request.data))
+
+
+def session_beside(data: Path) -> Path:
+    """The session of data that is named: a file beside it, also if the name is a mere dot."""
+    named = data.resolve() if data.name in ("", "..") else data
+    if not named.name:
+        raise InvalidInputError(f"{data} has nothing beside it; name a place with --session FILE")
+    return named.with_name(named.name + SUFFIX)
 
 
 def data_beside(session: Path) -> str:

@@ -43,7 +43,8 @@ def serve(
         str, typer.Option(help="The address to listen on; 127.0.0.1 is this machine only.")
     ] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(help="The port; 8321, or that of last time, or a free one.")
+        int | None,
+        typer.Option(min=0, max=65535, help="The port; 8321, or that of last time, or a free one."),
     ] = None,
     token: Annotated[
         str | None,
@@ -117,9 +118,9 @@ def invite(
     """
     from samecluster.errors import SessionNotFoundError
     from samecluster.web.links import Participant, Participants, links_file
-    from samecluster.workspace.open import SUFFIX
+    from samecluster.workspace.open import SUFFIX, session_beside
 
-    file = session if session.suffix == SUFFIX else session.with_name(session.name + SUFFIX)
+    file = session if session.suffix == SUFFIX else session_beside(session)
     if not file.exists():
         raise SessionNotFoundError(
             f"there is no session {file}; `samecluster serve DATA` begins one"

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from samecluster._resolution import column_range, usual_range
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.geometry.reach.kernel import CHUNK, Kernel
 from samecluster.geometry.reach.members import MemberColumns
-from samecluster.geometry.resolution import column_range, usual_range
 from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.certify.exclusion import Exclusion

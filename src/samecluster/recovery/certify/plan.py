@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 
 from samecluster._parameters import check_at_least, check_one_of, check_share
+from samecluster._resolution import resolution_of
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
-from samecluster.geometry.resolution import resolution_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
@@ -56,7 +56,7 @@ class Certify:
     batch : how many points to ask about at once, for several people answering
     resolution : share of each column's spread below which differences carry no meaning; the spread
         is the 10 % quantile of the distances from the median that are not 0. The margin is one at
-        this resolution: no boundary of a cluster is sharper. None takes 2⁻³⁰, about 1e-9, and up
+        this resolution: no boundary of a cluster is sharper. None takes 2⁻²⁶, about 1.5e-8, and up
         to 2⁻²⁰ where values far from 0 are stored no better. With 0 the margin is the paper's own;
         then groups that are flat need as many questions as they have points.
     effort : "fast" uses the reach and single exclusion. "thorough" also the complete test, and
@@ -104,6 +104,7 @@ class CertifyRun:
         seed = sample_seed(problem.rng)
         self.known = _knowledge(settings, problem, self.margin, seed)
         labelling.note_proof(self.known.log)
+        labelling.ground = How.INFERRED if self.guessed else How.PROVEN
         self.names = self.known.names
         self.names.on_merge(lambda kept, gone: labelling.rename(gone, kept))
         n = len(problem.X) if problem.survey is None else problem.survey.n
@@ -295,8 +296,7 @@ class CertifyRun:
     def _write(self) -> None:
         labels = self.known.closure.labels
         new = np.flatnonzero((labels >= 0) & (self.labelling.how == How.UNASSIGNED))
-        how = How.INFERRED if self.guessed else How.PROVEN
-        self.labelling.mark(new, labels[new].astype(np.int64), how)
+        self.labelling.mark(new, labels[new].astype(np.int64), self.labelling.ground)
 
 
 def _knowledge(settings: Certify, problem: Problem, margin: float, seed: int) -> Knowledge:

@@ -116,6 +116,7 @@ class RecurRun:
         self.n_clusters = problem.known_n_clusters(settings.name)
         self.placing = Placement(self.n_clusters)
         self.known_how = How.PROVEN if settings.guaranteed else How.INFERRED
+        labelling.ground = self.known_how
         # Points that stayed unsure: asking again would not help, so they are left alone.
         self.aside: set[int] = set()
         self.margin = problem.known_margin(settings.name)

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._resolution import resolution_of
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.resolution import resolution_of
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.preparation import Preparation
 from samecluster.tables.features.select import ColumnSelection, ColumnUse, select_columns

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from samecluster._resolution import far_values
 from samecluster._typing import BoolArray
-from samecluster.geometry.resolution import far_values
 from samecluster.tables.column import Column, Numbers
 from samecluster.tables.features.bad_cells import bad_cells_message, shown_cell
 from samecluster.tables.features.identifiers import why_identifier
@@ -23,6 +23,7 @@ from samecluster.tables.table import Table
 __all__ = [
     "ColumnSelection",
     "ColumnUse",
+    "left_out_note",
     "select_columns",
 ]
 
@@ -76,7 +77,7 @@ class ColumnSelection:
     def notes(self) -> tuple[str, ...]:
         """What is done without being asked, in a line each, and how to have it otherwise."""
         doubtful = [use.name for use in self.uses if use.is_identifier]
-        notes = [_left_out(doubtful, self.numbers)] if doubtful else []
+        notes = [left_out_note(doubtful, self.numbers)] if doubtful else []
         if self.logarithms:
             names = brief(", ".join(self.logarithms), _LONGEST_LIST)
             notes.append(
@@ -184,7 +185,7 @@ def _by_content(table: Table, column: Column, options: FeatureOptions) -> Column
     return _number(table, column, options)
 
 
-def _left_out(doubtful: list[str], numbers: tuple[str, ...]) -> str:
+def left_out_note(doubtful: Sequence[str], numbers: Sequence[str]) -> str:
     """That columns look like identifiers, and what to say about them."""
     left, used = (",".join(names) for names in (doubtful, (*numbers, *doubtful)))
     what = "it looks like an identifier" if len(doubtful) == 1 else "they look like identifiers"
