@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from samecluster._resolution import column_range
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.points.block_work import is_remote, over_blocks
