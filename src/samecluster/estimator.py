@@ -13,6 +13,7 @@ from samecluster._typing import FloatArray
 from samecluster.api import recover
 from samecluster.errors import InvalidInputError
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Method, Problem
@@ -27,10 +28,10 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters, margin, method, audit, max_questions, answers, known, hint, error_rate : as in
+    n_clusters, margin, method, audit, max_questions, looks, max_looks, answers, known, hint : as in
         `samecluster.recover`, with the same defaults and the same results, but that one cluster is
         allowed here, as everywhere in scikit-learn; it asks nothing
-    random_state, on_progress : as in `samecluster.recover`
+    error_rate, random_state, on_progress : as in `samecluster.recover`
     oracle : an `samecluster.oracles.Oracle`, or a function of two row numbers. `fit` asks it.
 
     Attributes
@@ -58,6 +59,8 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         method: str | Method = "certify",
         audit: tuple[float, float] | None = None,
         max_questions: int | None = None,
+        looks: Literal["pairs", "auto"] | LookSizes = "pairs",
+        max_looks: int | None = None,
         answers: Iterable[Answer] = (),
         known: Any = None,
         hint: Any = None,
@@ -71,6 +74,8 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.method = method
         self.audit = audit
         self.max_questions = max_questions
+        self.looks = looks
+        self.max_looks = max_looks
         self.answers = answers
         self.known = known
         self.hint = hint

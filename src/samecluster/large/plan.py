@@ -24,6 +24,7 @@ from samecluster.large.follow import LabelledSample, SampleLabels
 from samecluster.large.other_rows import OtherRows, about_rows, refuted_by_row
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import pairs_of
 from samecluster.questions.pair import Answer
 from samecluster.questions.run import Plan
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
@@ -146,8 +147,9 @@ def by_row(plan: Plan[Any], rest: OtherRows, on_answer: Callable[[Answer], objec
     """A plan about places in the sample, as one about rows; ``on_answer`` hears of the places."""
     batch = next(plan, None)
     while batch is not None:
-        verdicts = yield [about_rows(question, rest.rows) for question in batch]
-        for question, verdict in zip(batch, verdicts, strict=True):
+        places = pairs_of(batch)
+        verdicts = yield [about_rows(question, rest.rows) for question in places]
+        for question, verdict in zip(places, verdicts, strict=True):
             on_answer(Answer(question, verdict))
         try:
             batch = plan.send(verdicts)

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from samecluster._resolution import column_range
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.points.block_work import is_remote, over_blocks
@@ -36,8 +35,9 @@ class Survey:
 
     @property
     def extent(self) -> FloatArray:
-        """The range of each column."""
-        return column_range(self.low, self.high)
+        """The range of each column; finite, whatever the numbers are."""
+        with np.errstate(over="ignore"):
+            return np.minimum(self.high - self.low, np.finfo(np.float64).max)
 
 
 # Rows that `_reduced` takes as one: long enough for NumPy's inner loop, short enough for the cache.

@@ -10,6 +10,7 @@ import numpy.typing as npt
 from samecluster._typing import FloatArray, IntArray
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import n_looks_of, n_shown_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.audit_report import AuditReport
@@ -58,6 +59,11 @@ class Labelling:
     def n_questions(self) -> int:
         """Questions asked so far; answers that were there before do not count."""
         return len(self._ledger) - self._given
+
+    @property
+    def n_looks(self) -> int:
+        """Looks put so far, each a screen answered as a whole; a pair alone is one, too."""
+        return n_looks_of(self.answers[self._given :])
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -180,6 +186,8 @@ class Labelling:
             labels=self.labels.copy(),
             how_codes=self._how_by_answers(),
             n_questions=self.n_questions,
+            n_looks=self.n_looks,
+            n_shown=n_shown_of(self.answers[self._given :]),
             rounds=tuple(self._rounds),
             round_of=self._round_of.copy(),
             answers=tuple(self._ledger),

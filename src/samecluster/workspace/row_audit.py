@@ -9,6 +9,7 @@ import numpy as np
 
 from samecluster._typing import Array
 from samecluster.large.other_rows import about_rows
+from samecluster.questions.look import pairs_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.audit.stored_labels import audited
 from samecluster.recovery.result.audit_report import AuditReport
@@ -59,7 +60,7 @@ class RowAudit:
             verdicts: list[Verdict] | None = None
             try:
                 while True:
-                    batch = next(plan) if verdicts is None else plan.send(verdicts)
+                    batch = pairs_of(next(plan) if verdicts is None else plan.send(verdicts))
                     unknown += [question for question in batch if question not in self._verdicts]
                     # What is not known yet is expected to confirm the labels.
                     verdicts = [self._verdicts.get(q, _expected(q, labels, how)) for q in batch]

@@ -70,6 +70,7 @@ def test_an_item_that_answers_have_settled_is_not_compared_with_itself(line) -> 
     _, truth, labelling, under = line
     audit = audit_of(under, pairs=True)
     check = next(check for check in checks_of(audit, 12) if check.partner is not None)
+    assert check.partner is not None
     labelling.confirm(check.item, int(truth[check.item]))
     asked, _ = play(under.take(audit, check), lambda _: Verdict.UNSURE)
     assert asked[0] == Question(check.item, check.partner)

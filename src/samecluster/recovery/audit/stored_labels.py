@@ -11,6 +11,7 @@ import numpy as np
 from samecluster._typing import Array, IntArray
 from samecluster.errors import ContradictionError
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import pairs_of
 from samecluster.questions.pair import Answer
 from samecluster.questions.run import Plan
 from samecluster.recovery.audit.audit import Audit
@@ -131,7 +132,7 @@ def _heard_by(ledger: Ledger, plan: Plan[T]) -> Plan[T]:
         batch = next(plan)
         while True:
             verdicts = yield batch
-            for question, verdict in zip(batch, verdicts, strict=True):
+            for question, verdict in zip(pairs_of(batch), verdicts, strict=True):
                 with suppress(ContradictionError):  # of answers that are only expected
                     ledger.record(Answer(question, verdict))
             batch = plan.send(verdicts)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Verdict
-from samecluster.questions.run import Plan
+from samecluster.questions.run import Batch, Plan
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.audit.plan import LabellingUnderAudit, audit_price, contradiction
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
@@ -23,7 +24,7 @@ from samecluster.recovery.problem import BudgetSpent, Method, Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["complete_plan", "prediction_goal"]
+__all__ = ["Budget", "complete_plan", "prediction_goal"]
 
 _MOST_ROUNDS = 20  # a guard: every round but the last costs capital, so that few are ever worth it
 _EXPECTED_OF_AUDITED = 0.2  # share of an audit's error that prediction may leave
@@ -35,12 +36,31 @@ def prediction_goal(audit: tuple[float, float] | None) -> float:
     return max(allowed, CertifyWithoutMargin.expected_error)
 
 
+@dataclass(frozen=True)
+class Budget:
+    """How many questions and looks may be put; None where there is no limit."""
+
+    max_questions: int | None = None
+    max_looks: int | None = None
+
+    def n_allowed(self, looks: Batch, labelling: Labelling) -> int:
+        """How many of these looks may be put now, even if each settles all its pairs."""
+        allowed = len(looks)
+        if self.max_looks is not None:
+            allowed = min(allowed, self.max_looks - labelling.n_looks)
+        if self.max_questions is not None:
+            room = self.max_questions - labelling.n_questions
+            costs = accumulate(len(look.questions) for look in looks)
+            allowed = min(allowed, sum(1 for cost in costs if cost <= room))
+        return max(allowed, 0)
+
+
 def complete_plan(
     method: Method,
     problem: Problem,
     labelling: Labelling,
     audit: tuple[float, float] | None,
-    max_questions: int | None,
+    budget: Budget,
 ) -> Plan[Recovery]:
     """Adds a budget and an audit to the plan of a method."""
     labelling.note_exceptions(problem.exceptions)
@@ -49,9 +69,9 @@ def complete_plan(
         plan = method.plan(problem, labelling)
     else:
         plan = _AuditedMethod(
-            method, problem, labelling, *audit, pairs=max_questions is None
+            method, problem, labelling, *audit, pairs=budget.max_questions is None
         ).play()
-    ended = yield from _limited(plan, labelling, max_questions)
+    ended = yield from _limited(plan, labelling, budget)
     if not ended and labelling.audit is None:
         predict_unlabelled(replace(problem, answers=labelling.answers), labelling)
         labelling.number_clusters()
@@ -59,8 +79,8 @@ def complete_plan(
     return labelling.recovery()
 
 
-def _limited(plan: Plan[Any], labelling: Labelling, max_questions: int | None) -> Plan[bool]:
-    """Play a plan until it ends, or until the questions are used up, wherever it is then.
+def _limited(plan: Plan[Any], labelling: Labelling, budget: Budget) -> Plan[bool]:
+    """Play a plan until it ends, or until the budget is used up, wherever it is then.
 
     True if it has brought its labels up to date.
     """
@@ -70,12 +90,10 @@ def _limited(plan: Plan[Any], labelling: Labelling, max_questions: int | None) -
             verdicts: Sequence[Verdict] = ()
             n_put = 0
             while n_put < len(batch):
-                room = (
-                    len(batch) if max_questions is None else max_questions - labelling.n_questions
-                )
-                if room <= 0:
+                n_more = budget.n_allowed(batch[n_put:], labelling)
+                if n_more == 0:
                     plan.throw(BudgetSpent())
-                n_put += room
+                n_put += n_more
                 # What was put before is known by now, and costs nothing.
                 verdicts = yield batch[:n_put]
             batch = plan.send(verdicts)

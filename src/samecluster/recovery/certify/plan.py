@@ -100,6 +100,7 @@ class CertifyRun:
 
     def __init__(self, settings: Certify, problem: Problem, labelling: Labelling) -> None:
         self.settings, self.labelling, self.guessed = settings, labelling, problem.guessed
+        self.looks = problem.looks
         self.margin, self.answers = problem.known_margin(settings.name), problem.counted_answers
         seed = sample_seed(problem.rng)
         self.known = _knowledge(settings, problem, self.margin, seed)
@@ -112,7 +113,12 @@ class CertifyRun:
         hints = None if problem.hints is None else problem.hints[self.sample.rows]
         self.guide = Guide(self.sample.points, problem.n_clusters, seed, hints)
         self.chooser = QuestionChooser(
-            self.sample, self.guide, self.known, settings.batch, self.guessed
+            self.sample,
+            self.guide,
+            self.known,
+            settings.batch,
+            self.guessed,
+            problem.looks.sheet,
         )
         self.deduction = None
         if settings.effort != "fast":
@@ -120,7 +126,7 @@ class CertifyRun:
             guess = self.chooser.guess
             self.deduction = Deduction(self.known, guess, compiled, exhaustive, seed)
         self.pairs = NamePairs(self.known, self.deduction)
-        self.placement = ProofPlacement(self.known, self.chooser.plausible)
+        self.placement = ProofPlacement(self.known, self.chooser.plausible, problem.looks)
         self.stall = StallWatch(problem.X.shape[1])
         self._refined = False
         # Points that get no label: exceptions, and those that answers leave unsure.
@@ -146,7 +152,7 @@ class CertifyRun:
             elif not len(open_) and self._may_count():
                 self.known.count()
             elif pairs := self._unsettled_pairs():
-                yield from self.pairs.ask(pairs)
+                yield from self._tell_apart(pairs)
                 self._conclude({})
             elif len(open_):
                 yield from self._deduce_or_ask(open_)
@@ -234,6 +240,12 @@ class CertifyRun:
 
     def _ask_about(self, items: list[int]) -> Plan[None]:
         guessed = self.chooser.guess(np.array(items)).tolist()
+        if len(items) > 1 and self.looks.sheet > 1:
+            for cluster in sorted(set(guessed).intersection(self.names.alive)):
+                mine = [
+                    item for item, group in zip(items, guessed, strict=True) if group == cluster
+                ]
+                yield from self.placement.sort(mine, cluster)
         found = yield from self.placement.place(items)
         self.chooser.note_placed(guessed, found)
         placed = {item: cluster for item, cluster in zip(items, found, strict=True) if cluster >= 0}
@@ -248,9 +260,18 @@ class CertifyRun:
         complete = not self._set_aside and not self.stall.stopped
         return enough and complete and not self.names.all_different
 
+    def _tell_apart(self, pairs: list[tuple[int, int]]) -> Plan[None]:
+        """Compare names, all on one board if boards may be used."""
+        names = dict.fromkeys(name for pair in pairs for name in pair)
+        if len(names) > 2 and self.looks.board > 2:
+            yield from self.pairs.ask_by_board(list(names)[: self.looks.board])
+        else:
+            yield from self.pairs.ask(pairs)
+
     def _unsettled_pairs(self) -> list[tuple[int, int]]:
         names = [name for name in self.names.alive if not self.chooser.is_stray(name)]
-        return self.pairs.unsettled(names, self.settings.batch)
+        on_board = self.looks.board * (self.looks.board - 1) // 2
+        return self.pairs.unsettled(names, max(self.settings.batch, on_board))
 
     def _look_for_more(self) -> Plan[None]:
         """With fewer clusters than declared: ask about points far from all that were asked.
