@@ -239,7 +239,8 @@ class _ParquetPart(_Part):
             if column.null_count:
                 row = done + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
                 raise InvalidInputError(
-                    f"{self.path}, row {row}, column {name!r} is empty; every number is needed"
+                    f"{self.path}, row {row}, column {name!r} is empty; every number is needed: "
+                    "in blocks missing values are not filled in"
                 )
             out[:, at] = column.to_numpy(zero_copy_only=False)
         return out

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from samecluster._resolution import column_range
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.resolution import column_range
 from samecluster.points.block_work import is_remote, over_blocks
 from samecluster.points.protocol import Points
 
@@ -127,7 +127,8 @@ def surveyed(
 def _not_finite(
     points: Points, before: int, row: int, column: int, value: float
 ) -> InvalidInputError:
+    told = "; in blocks missing values are not filled in: write the data without them"
     return InvalidInputError(
         f"{points.place(before + row)}, column {points.column(column)} is {value}; "
-        "only finite numbers are allowed"
+        f"only finite numbers are allowed{told if np.isnan(value) else ''}"
     )

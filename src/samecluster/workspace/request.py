@@ -125,6 +125,7 @@ class Request:
             scale=self.scale is not False,
             reduce=self.reduce,
             drop_missing=self.drop_missing,
+            logarithms=self.margin in (None, "auto"),
             missing=self.missing_cells or ("drop" if self.drop_missing else "median"),
         )
 

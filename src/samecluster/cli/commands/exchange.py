@@ -72,7 +72,7 @@ def export(
             return
         files.check(opened)
         known = Snapshot.of(opened.session)
-        write_labels(opened, known, out, prefix=prefix, raw=raw, force=force)
+        write_labels(opened, known, files)
         lines = [f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}."]
         if proof is not None:
             lines.append(write_proof(opened, known, proof, force=force))

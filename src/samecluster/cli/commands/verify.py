@@ -10,9 +10,10 @@ import numpy as np
 
 from samecluster._parameters import check_share
 from samecluster.cli.terminal.screen import Screen
-from samecluster.geometry.resolution import said_resolution
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
+from samecluster.recovery.result.premises import MarginHolds
+from samecluster.recovery.result.sentences import clause
 from samecluster.tables import CsvOptions, FeatureOptions, Preparation, read_table
 from samecluster.workspace.request import Request
 
@@ -41,7 +42,7 @@ def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | N
     known = int(np.count_nonzero(verified.labels >= 0))
     margin = float.fromhex(header["margin"])
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in verified.n_records.items())
-    assumed = f"every cluster has margin {margin:g} {said_resolution(verified.resolution)}"
+    assumed = clause(MarginHolds(margin, resolution=tuple(verified.resolution.tolist())))
     if {"last", "count"} & verified.n_records.keys():
         assumed += f" and there are {header['n_clusters']} clusters"
     console.print(

@@ -16,7 +16,7 @@ from samecluster.tables.column import TypedColumn
 from samecluster.tables.messages import reason_of
 from samecluster.tables.table import Table
 
-__all__ = ["column_kinds", "parse_parquet", "read_cells"]
+__all__ = ["column_kinds", "first_cells", "parse_parquet", "read_cells"]
 
 _BATCH = 65_536
 _FEW = 256  # rows of a batch whose cells may be of any size
@@ -71,6 +71,17 @@ def column_kinds(file: Path) -> dict[str, bool]:
         ) from None
     is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
     return {field.name: any(kind(field.type) for kind in is_number) for field in schema}
+
+
+def first_cells(file: Path, names: Sequence[str], most: int) -> list[TypedColumn]:
+    """Some columns of the first rows of a Parquet file."""
+    pa, pq = pyarrow()
+    try:
+        with pq.ParquetFile(file) as opened:
+            batch = next(opened.iter_batches(most, columns=list(names)), None)
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidInputError(f"{file} cannot be read: {reason_of(error)}") from None
+    return [] if batch is None else [TypedColumn(n, _values(pa, batch.column(n))) for n in names]
 
 
 def read_cells(files: Sequence[tuple[Path, int]], name: str, rows: IntArray) -> Any:
