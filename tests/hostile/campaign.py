@@ -28,13 +28,17 @@ from tests.hostile.corpus import Case, Material, cases
 __all__ = ["campaign", "played", "troubles_of"]
 
 CPU_SECONDS, GIB = 20, 2.0
-WARM = ("cli.commands.verify", "cli.terminal.conversation", "web.server", "workspace.open", "reports.page")
+WARM = (
+    "cli.commands.verify",
+    "cli.terminal.conversation",
+    "web.server",
+    "workspace.open",
+    "reports.page",
+)
 
 
 def troubles_of(case: Case, folder: Path, material: Material) -> tuple[int, list[str]]:
     """The exit code of a case that is played here, and which promises it breaks."""
-    os.chdir(folder)
-    os.environ["XDG_STATE_HOME"] = str(folder / "state")
     try:
         done = run(*case.arguments, text="q\nq\nq\n")
     except BaseException:
@@ -42,7 +46,7 @@ def troubles_of(case: Case, folder: Path, material: Material) -> tuple[int, list
     found = [] if done.returncode in (0, 1, 2) else [f"exit code {done.returncode}"]
     told = done.stdout + done.stderr
     if {char for char in told if not char.isprintable()} - {"\n"}:
-        found.append(f"control characters: {ascii(told[:200])}")
+        found.append(f"control characters: {told[:200]!a}")
     if "Traceback" in told or (done.returncode and not told.strip()):
         found.append(f"no words: {told[-300:]}")
     if not done.returncode and (case.is_wrong or _proves_what_is_false(case, folder, material)):
@@ -55,7 +59,9 @@ def _proves_what_is_false(case: Case, folder: Path, material: Material) -> bool:
     if case.group != "proofs":
         return False
     try:
-        labels = check(np.load(folder / case.arguments[1]), read_lines(folder / case.arguments[2])).labels
+        labels = check(
+            np.load(folder / case.arguments[1]), read_lines(folder / case.arguments[2])
+        ).labels
     except (BadProof, InvalidInputError):
         return False
     truth = np.load(material.folder / "truth.npy")
@@ -72,6 +78,8 @@ def played(case: Case, folder: Path, material: Material) -> dict[str, Any]:
         resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS + 2, CPU_SECONDS + 4))
         signal.signal(signal.SIGXCPU, signal.SIG_DFL)
         try:
+            os.chdir(folder)
+            os.environ["XDG_STATE_HOME"] = str(folder / "state")
             os.write(writing, json.dumps(troubles_of(case, folder, material)).encode()[:60_000])
         finally:
             os._exit(0)
@@ -85,7 +93,14 @@ def played(case: Case, folder: Path, material: Material) -> dict[str, Any]:
         found.append(f"{cpu:.0f} seconds of CPU")
     if gib > GIB:
         found.append(f"{gib:.1f} GiB of memory")
-    return {"group": case.group, "name": case.name, "code": code, "troubles": found, "cpu": cpu, "gib": gib}
+    return {
+        "group": case.group,
+        "name": case.name,
+        "code": code,
+        "troubles": found,
+        "cpu": cpu,
+        "gib": gib,
+    }
 
 
 def _apart(make: Callable[[], Any]) -> None:

@@ -1,3 +1,4 @@
+# mypy: disable-error-code="misc,assignment,arg-type,dict-item,func-returns-value"
 """Inputs that are broken, absurd or evil, made from seeds: files, sessions, proofs and options.
 
 A case has a command line and the files that it needs. Where what it says is wrong beyond doubt, it
@@ -77,7 +78,7 @@ class Material:
         with contextlib.closing(sqlite3.connect(folder / "d.csv.samecluster")) as stored:
             rows = stored.execute("SELECT sequence, kind, at, who, body FROM events")
             events = [list(row) for row in rows]
-        lines = [json.loads(line) for line in gzip.open(proof)]
+        lines = [json.loads(line) for line in gzip.decompress(proof.read_bytes()).splitlines()]
         return cls(folder, events, lines)
 
     def copy(self, folder: Path, *names: str) -> None:
@@ -165,7 +166,11 @@ def _csv(material: Material) -> Iterator[Case]:
         yield _read("csv", name, "x.csv", odd, is_large=callable(odd))
     for name, last in {"twice": b"r1,3.5,3.5\n", "blank": b",3.5,3.5\n"}.items():
         yield _read("csv", f"id {name}", "x.csv", HEAD + ROWS + last, "--id", "id", is_wrong=True)
-    for name, last in {"line": b'"a\nb",3,3\n', "escape": b"\x1b]0;x\x07,3,3\n", "long": b"q" * 10**6 + b",3,3\n"}.items():
+    for name, last in {
+        "line": b'"a\nb",3,3\n',
+        "escape": b"\x1b]0;x\x07,3,3\n",
+        "long": b"q" * 10**6 + b",3,3\n",
+    }.items():
         yield _read("csv", f"id {name}", "x.csv", HEAD + ROWS + last, "--id", "id")
     sound, rng = (material.folder / "d.csv").read_bytes()[:3000], random.Random("csv")
     for number in range(N_MUTANTS["csv"]):
@@ -188,7 +193,9 @@ def _json_lines(_: Material) -> Iterator[Case]:
     for number, content in enumerate(ODD_JSON):
         yield _read("jsonl", f"odd {number}", "x.jsonl", content)
     rng = random.Random("jsonl")
-    sound = b"".join(b'{"a":%d.5,"b":%d.25,"t":"x%d"}\n' % (i % 7, i * i % 11, i) for i in range(40))
+    sound = b"".join(
+        b'{"a":%d.5,"b":%d.25,"t":"x%d"}\n' % (i % 7, i * i % 11, i) for i in range(40)
+    )
     for number in range(N_MUTANTS["jsonl"]):
         content = mutant(sound, rng, 8, b'{}[]":,\\\n\0\xffeE-')
         yield _read("jsonl", f"mutant {number}", "x.jsonl", content)
@@ -243,7 +250,13 @@ def _arrays(_: Material) -> Iterator[Case]:
     sound, rng = _npy(RNG.random((50, 3))), random.Random("npy")
     for number in range(N_MUTANTS["npy"]):
         content = mutant(sound[:160], rng, 4) + sound[160:]
-        yield _read("npy", f"mutant {number}", "x.npy", content, *(["--in-blocks"] if number % 3 == 0 else []))
+        yield _read(
+            "npy",
+            f"mutant {number}",
+            "x.npy",
+            content,
+            *(["--in-blocks"] if number % 3 == 0 else []),
+        )
 
 
 def _zip(*members: tuple[str, bytes], packing: int = zipfile.ZIP_DEFLATED) -> bytes:
@@ -310,7 +323,9 @@ def _parquet(_: Material) -> Iterator[Case]:
         "escape": _table(**{"\x1b[31ma": numbers, "b": [x * x for x in numbers]}), "words": _table(a=pa.array(["x", "y"] * 20).dictionary_encode(), b=numbers),
     }  # fmt: skip
     for name, content in wrong.items():
-        yield _read("parquet", name, "x.parquet", content, is_wrong=True, is_large=callable(content))
+        yield _read(
+            "parquet", name, "x.parquet", content, is_wrong=True, is_large=callable(content)
+        )
     for name, content in odd.items():
         yield _read("parquet", name, "x.parquet", content)
         yield _read("parquet", f"{name} in blocks", "x.parquet", content, "--in-blocks")
@@ -337,7 +352,9 @@ def _png(width: int, height: int, mode: str = "L") -> bytes:
 
 def _png_head(width: int, height: int) -> bytes:
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     head = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", head) + chunk(b"IDAT", zlib.compress(bytes(1000)))
@@ -361,8 +378,14 @@ def _images(_: Material) -> Iterator[Case]:
     }  # fmt: skip
     for name, (file, content) in wrong.items():
         yield case(name, _file(file, content), is_wrong=True)
-    for name, size, mode in (("gray", 13000, "L"), ("RGBA", 13000, "RGBA"), ("16 bits", 9000, "I;16")):
-        yield case(f"large {name}", _file("z.png", lambda s=size, m=mode: _png(s, s, m)), is_large=True)
+    for name, size, mode in (
+        ("gray", 13000, "L"),
+        ("RGBA", 13000, "RGBA"),
+        ("16 bits", 9000, "I;16"),
+    ):
+        yield case(
+            f"large {name}", _file("z.png", lambda s=size, m=mode: _png(s, s, m)), is_large=True
+        )
     yield case("passwd", lambda f: (f / "z.png").symlink_to("/etc/passwd"), is_wrong=True)
     yield case("loop", lambda f: (f / "a.png").symlink_to("a.png"))
     yield case("up", lambda f: (f / "up").symlink_to(".."))
@@ -371,7 +394,10 @@ def _images(_: Material) -> Iterator[Case]:
     yield case("folder", lambda f: (f / "z.png").mkdir())
     yield case("escape", _file("\x1b[31m.png", _noise(8)))
     yield case("line", _file("a\nb.png", _noise(8)))
-    yield case("half a character", lambda f: Path(os.fsdecode(os.fsencode(f) + b"/\xff\xfe.png")).write_bytes(_noise(8)))
+    yield case(
+        "half a character",
+        lambda f: Path(os.fsdecode(os.fsencode(f) + b"/\xff\xfe.png")).write_bytes(_noise(8)),
+    )
     yield case("the same twice", _file("z.png", _noise(0)))
     yield case("none", lambda f: [file.unlink() for file in f.iterdir()], is_wrong=True)
     for size in ("0", "-1", "100000", "nan"):
@@ -384,20 +410,53 @@ def _images(_: Material) -> Iterator[Case]:
 
 # -- sessions -------------------------------------------------------------------------------------
 
-COMMANDS = (("status", "s"), ("label", "d.csv"), ("doctor", "s"), ("history", "s"), ("export", "s", "-o", "out.csv"))
-BAD: list[Any] = [None, -1, 10**30, "", [], {}, "x", True, 1e308, [None], {"a": 1}, [[[]]], 10**12, "\x1b[31m"]
+COMMANDS = (
+    ("status", "s"),
+    ("label", "d.csv"),
+    ("doctor", "s"),
+    ("history", "s"),
+    ("export", "s", "-o", "out.csv"),
+)
+BAD: list[Any] = [
+    None,
+    -1,
+    10**30,
+    "",
+    [],
+    {},
+    "x",
+    True,
+    1e308,
+    [None],
+    {"a": 1},
+    [[[]]],
+    10**12,
+    "\x1b[31m",
+]
 
 
-def _stored(path: Path, events: list[list[Any]], also: tuple[str, ...] = (), version: int = 1) -> None:
+def _stored(
+    path: Path, events: list[list[Any]], also: tuple[str, ...] = (), version: int = 1
+) -> None:
     """A session file with a sound chain of digests, whatever its events say."""
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as file:
         file.execute(STEPS[0])
         before = ""
         for number, kind, at, who, body in events:
-            text = body if isinstance(body, str) else json.dumps(body, sort_keys=True, separators=(",", ":"))
-            fields = json.dumps([before, number, kind, at, who, text], ensure_ascii=False, separators=(",", ":"))
-            before = hashlib.blake2b(fields.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-            file.execute("INSERT INTO events VALUES (?,?,?,?,?,?)", (number, kind, at, who, text, before))
+            text = (
+                body
+                if isinstance(body, str)
+                else json.dumps(body, sort_keys=True, separators=(",", ":"))
+            )
+            fields = json.dumps(
+                [before, number, kind, at, who, text], ensure_ascii=False, separators=(",", ":")
+            )
+            before = hashlib.blake2b(
+                fields.encode("utf-8", "surrogatepass"), digest_size=12
+            ).hexdigest()
+            file.execute(
+                "INSERT INTO events VALUES (?,?,?,?,?,?)", (number, kind, at, who, text, before)
+            )
         for statement in also:
             file.execute(statement)
         file.execute(f"PRAGMA application_id={APPLICATION}")
@@ -405,7 +464,13 @@ def _stored(path: Path, events: list[list[Any]], also: tuple[str, ...] = (), ver
 
 
 def _places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    pairs = value.items() if isinstance(value, dict) else enumerate(value[:2]) if isinstance(value, list) else ()
+    pairs = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value[:2])
+        if isinstance(value, list)
+        else ()
+    )
     for key, inner in pairs:
         yield (*path, key)
         yield from _places(inner, (*path, key))
@@ -437,7 +502,9 @@ def _sessions(material: Material) -> Iterator[Case]:
 
     events, n = material.events, len(material.events)
     trigger = "CREATE TRIGGER t BEFORE INSERT ON events BEGIN SELECT RAISE(IGNORE); END"
-    endless = ("CREATE VIEW v AS WITH RECURSIVE r(a) AS (SELECT 1 UNION ALL SELECT a+1 FROM r) SELECT a FROM r",)
+    endless = (
+        "CREATE VIEW v AS WITH RECURSIVE r(a) AS (SELECT 1 UNION ALL SELECT a+1 FROM r) SELECT a FROM r",
+    )
     raw = (material.folder / "d.csv.samecluster").read_bytes()
     wrong: dict[str, Make] = {
         "text": lambda p: p.write_bytes(b"hello"), "cut": lambda p: p.write_bytes(raw[:5000]), "folder": lambda p: p.mkdir(),
@@ -457,13 +524,17 @@ def _sessions(material: Material) -> Iterator[Case]:
     for name, (kind, body) in more.items():
         at = "0001-01-01T00:00:00+00:00" if "year" in name else AT
         for command in COMMANDS:
-            yield case(name, lambda p, e=[n + 1, kind, at, None, body]: _stored(p, [*events, e]), command)
+            yield case(
+                name, lambda p, e=[n + 1, kind, at, None, body]: _stored(p, [*events, e]), command
+            )
     rng = random.Random("sessions")
     for number in range(N_MUTANTS["sessions"] + N_MUTANTS["answers"]):
         at_event = 0 if number < N_MUTANTS["sessions"] else rng.randrange(1, n)
         body = _spoilt(json.loads(events[at_event][4]), rng)
         changed = [*events[:at_event], [*events[at_event][:4], body], *events[at_event + 1 :]]
-        yield case(f"mutant {number}", lambda p, c=changed: _stored(p, c), COMMANDS[number % len(COMMANDS)])
+        yield case(
+            f"mutant {number}", lambda p, c=changed: _stored(p, c), COMMANDS[number % len(COMMANDS)]
+        )
 
 
 # -- proofs and pairs -----------------------------------------------------------------------------
@@ -543,12 +614,23 @@ def _pairs(material: Material) -> Iterator[Case]:
         yield case(name, content, is_wrong=True)
     yield case("text as session", b"hello", "x.samecluster", is_wrong=True)
     yield case("array", _npy(RNG.random((5, 2))), "p.npy", is_wrong=True)
-    for name, content in {"SAME": b"i1,i2,SAME\n", "UTF-16": "i1,i2,same\n".encode("utf-16"), "blanks": b" i1 , i2 , same \n"}.items():
+    for name, content in {
+        "SAME": b"i1,i2,SAME\n",
+        "UTF-16": "i1,i2,same\n".encode("utf-16"),
+        "blanks": b" i1 , i2 , same \n",
+    }.items():
         yield case(name, content)
-    yield case("many", lambda: b"".join(b"i%d,i%d,different\n" % (i % 90, (i * 7 + 1) % 90) for i in range(50000)), is_large=True)
+    yield case(
+        "many",
+        lambda: b"".join(b"i%d,i%d,different\n" % (i % 90, (i * 7 + 1) % 90) for i in range(50000)),
+        is_large=True,
+    )
     rng = random.Random("pairs")
     for number in range(N_MUTANTS["pairs"]):
-        yield case(f"mutant {number}", mutant(b"i1,i2,same\ni3,i4,different\ni5,i6,same\n", rng, 4, b",\n\"same\0i\xff"))
+        yield case(
+            f"mutant {number}",
+            mutant(b"i1,i2,same\ni3,i4,different\ni5,i6,same\n", rng, 4, b',\n"same\0i\xff'),
+        )
 
 
 # -- options --------------------------------------------------------------------------------------
@@ -590,9 +672,21 @@ def _options(material: Material) -> Iterator[Case]:
             words = ("label", "d.csv", option, value)
             yield Case("options", " ".join(words)[:60], words, fresh, is_wrong=True)
     for words in SERVE:
-        yield Case("options", f"serve {words[0]} {words[1][:20]}", ("serve", "d.csv", "--no-browser", *words), fresh, is_wrong=True)
+        yield Case(
+            "options",
+            f"serve {words[0]} {words[1][:20]}",
+            ("serve", "d.csv", "--no-browser", *words),
+            fresh,
+            is_wrong=True,
+        )
     for words in CLUSTER:
         by = () if "--oracle-cmd" in words or "--truth" in words else ("--oracle-cmd", "true")
-        yield Case("options", f"cluster {words[0]} {words[1][:20]}", ("cluster", "d.csv", "--id", "id", *words, *by), fresh, is_wrong=True)
+        yield Case(
+            "options",
+            f"cluster {words[0]} {words[1][:20]}",
+            ("cluster", "d.csv", "--id", "id", *words, *by),
+            fresh,
+            is_wrong=True,
+        )
     for words in OTHERS:
         yield Case("options", " ".join(words)[:60], words, begun, is_wrong=True)
