@@ -24,6 +24,8 @@ import httpx
 import numpy as np
 
 from samecluster.instances import make_ellipsoids
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
 
 TOKEN = "0123456789abcdef0123"
 PAUSE = 1.0
@@ -59,7 +61,7 @@ async def label(
 
     async def one(name: str, secret: str) -> None:
         headers = {"Authorization": f"Bearer {secret}", "X-Samecluster": "1"}
-        async with httpx.AsyncClient(base_url=base, headers=headers, timeout=120) as client:
+        async with httpx.AsyncClient(base_url=base, headers=headers, timeout=None) as client:
             for number in itertools.count():
                 if time.monotonic() >= end:
                     return
@@ -115,11 +117,14 @@ def main() -> None:
     given.add_argument("--people", type=int, default=32)
     given.add_argument("--rows", type=int, default=20_000)
     given.add_argument("--groups", type=int, default=200)
+    given.add_argument("--method", default="everything")
     options = given.parse_args()
     with tempfile.TemporaryDirectory() as folder:
         os.environ["XDG_STATE_HOME"] = folder
         table = Path(folder) / "rows.csv"
         truth = write_table(table, options.rows, options.groups)
+        with open_session(Request(str(table), id_column="id")) as opened:
+            opened.session.set_parameters(method=options.method)
         measure(table, truth, options.people, 60.0 * options.minutes)
 
 

@@ -36,7 +36,7 @@ class Survey:
 
     @property
     def extent(self) -> FloatArray:
-        """The range of each column."""
+        """The range of each column; finite, whatever the numbers are."""
         return column_range(self.low, self.high)
 
 
