@@ -66,6 +66,10 @@ class Request:
     in_blocks: bool = False
     dask: str | None = None
 
+    def __post_init__(self) -> None:
+        if self.who is not None and not self.who.strip():
+            raise InvalidInputError("--who must be a name, got nothing")
+
     def asked(self, words_replace: bool = False) -> CsvOptions:
         """How the data is written, as far as the user says so.
 

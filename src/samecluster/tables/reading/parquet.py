@@ -19,7 +19,7 @@ from samecluster.tables.table import Table
 __all__ = ["column_kinds", "first_cells", "parse_parquet", "read_cells"]
 
 _BATCH = 65_536
-_FEW = 1_024  # rows of a batch whose cells may be of any size
+_FEW = 256  # rows of a batch whose cells may be of any size
 
 
 def parse_parquet(data: bytes, source: str, max_bytes: int = MAX_BYTES) -> Table:
@@ -45,19 +45,19 @@ def parse_parquet(data: bytes, source: str, max_bytes: int = MAX_BYTES) -> Table
 
 
 def _unpacked(pa: Any, file: Any, source: str, max_bytes: int) -> Any:
-    """All rows, read in batches so that what is packed well is refused before it fills the memory.
+    """All rows, measured before: what is packed well is refused before it fills the memory.
 
-    Of numbers that is known beforehand; a text may stand for a million cells.
+    Of numbers the size is known; a text may stand for a million cells, so that batches are read.
     """
     kinds = [field.type for field in file.schema_arrow]
     width = sum(kind.bit_width for kind in kinds if pa.types.is_primitive(kind))
     check_size(source, file.metadata.num_rows * width // 8, max_bytes)
-    batches, size = [], 0
-    for batch in file.iter_batches(_BATCH if all(map(pa.types.is_primitive, kinds)) else _FEW):
-        batches.append(batch)
-        size += batch.nbytes
-        check_size(source, size, max_bytes)
-    return pa.Table.from_batches(batches, file.schema_arrow)
+    if not all(map(pa.types.is_primitive, kinds)):
+        size = 0
+        for batch in file.iter_batches(_FEW):
+            size += batch.nbytes
+            check_size(source, size, max_bytes)
+    return file.read()
 
 
 def column_kinds(file: Path) -> dict[str, bool]:
