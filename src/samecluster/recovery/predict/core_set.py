@@ -10,7 +10,8 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
-from samecluster.recovery.predict.similarity import nearest, whitened
+from samecluster.recovery.predict.graph import nearest
+from samecluster.recovery.predict.similarity import whitened
 
 __all__ = ["core_of", "extended"]
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import Array, FloatArray
 from samecluster.recovery.predict.similarity import Similarity
 
 __all__ = ["NOISE", "GaussianProcess", "left_out"]
@@ -22,15 +22,15 @@ NOISE = 0.01
 
 
 class GaussianProcess:
-    """Posterior of n points for k groups.
+    """Posterior of n points for k groups, in single precision: memory grows with n (m + k).
 
     Attributes
     ----------
     asked : points with a known group, in the order of the answers
     targets : (m, k) what the answers say about them
     mean : (n, k) the posterior mean, high where a group is likely
-    variance : (n,) the posterior variance
     ahead : (m, k) the mean at each asked point just before its answer: a fair test of the model
+    alike : (m, m) similarities of the asked points
     """
 
     def __init__(self, similarity: Similarity, n: int, n_groups: int = 0) -> None:
@@ -38,9 +38,9 @@ class GaussianProcess:
         self.asked: list[int] = []
         self.targets = np.zeros((0, n_groups))
         self.ahead = np.zeros((0, n_groups))
-        self.mean = np.zeros((n, n_groups))
-        self.variance = np.ones(n)
-        self._rows = np.zeros((16, n))
+        self.mean = np.zeros((n, n_groups), dtype=np.float32)
+        self.alike = np.zeros((0, 0))
+        self._rows = np.zeros((16, n), dtype=np.float32)
 
     @classmethod
     def fitted(
@@ -54,12 +54,13 @@ class GaussianProcess:
             return one
         one.asked, one.targets = list(asked), targets.copy()
         items = np.array(asked)
-        factor = _factor(similarity.between(items, items))
-        one._rows = solve_triangular(factor, similarity.between(items), lower=True)
+        prior = similarity.rows(items)
+        one.alike = prior[:, items].astype(np.float64)
+        factor = _factor(one.alike)
+        one._rows = solve_triangular(factor.astype(np.float32), prior, lower=True)
         solved = solve_triangular(factor, targets, lower=True)
-        one.mean = one._rows.T @ solved
+        one.mean = one._rows.T @ solved.astype(np.float32)
         one.ahead = targets - np.diagonal(factor)[:, None] * solved
-        one.variance = 1.0 - np.sum(one._rows**2, axis=0)
         return one
 
     def add_group(self) -> None:
@@ -78,40 +79,44 @@ class GaussianProcess:
     def learn(self, item: int, group: int) -> None:
         """The answer that a point is in a group."""
         target = np.eye(self.targets.shape[1])[[group]]
-        covariance = self.covariance(np.array([item]))[0]
-        size = np.sqrt(covariance[item] + NOISE)
-        row = covariance / size
+        prior = self.similarity.rows(np.array([item]))[0]
+        covariance = self._posterior(item, prior)
+        size = np.sqrt(max(float(covariance[item]), 0.0) + NOISE)
+        row = covariance / np.float32(size)
         self.ahead = np.concatenate([self.ahead, self.mean[[item]]])
         self.targets = np.concatenate([self.targets, target])
-        self.mean = self.mean + np.outer(row, (target[0] - self.mean[item]) / size)
-        self.variance = self.variance - row**2
+        self.mean += np.outer(row, ((target[0] - self.mean[item]) / size).astype(np.float32))
         if len(self.asked) == len(self._rows):
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
         self._rows[len(self.asked)] = row
         self.asked.append(item)
+        known = prior[self.asked].astype(np.float64)
+        self.alike = np.pad(self.alike, ((0, 1), (0, 1)))
+        self.alike[-1], self.alike[:, -1] = known, known
 
-    def covariance(self, items: IntArray) -> FloatArray:
-        """(len(items), n) posterior covariance of some points with all."""
+    def covariance(self, item: int) -> Array:
+        """(n,) posterior covariance of a point with all."""
+        return self._posterior(item, self.similarity.rows(np.array([item]))[0])
+
+    def _posterior(self, item: int, prior: Array) -> Array:
         rows = self._rows[: len(self.asked)]
-        return np.asarray(self.similarity.between(items) - rows[:, items].T @ rows)
+        return np.asarray(prior - rows[:, item] @ rows)
 
-    def gain(self, items: IntArray, weights: FloatArray) -> FloatArray:
-        """How much the answer about each of ``items`` would explain of all points, weighted."""
-        covariance = self.covariance(items)
-        return np.asarray(covariance**2 @ weights / (self.variance[items] + NOISE))
+    def gain(self, item: int, weights: Array) -> float:
+        """How much the answer about a point would explain of all points, weighted."""
+        covariance = self.covariance(item)
+        return float(covariance**2 @ weights / (max(float(covariance[item]), 0.0) + NOISE))
 
 
-def left_out(similarity: Similarity, asked: Sequence[int], targets: FloatArray) -> FloatArray:
+def left_out(alike: FloatArray, targets: FloatArray) -> FloatArray:
     """(m, k) the posterior mean at each asked point if its own answer were not there.
 
-    In closed form: with P the inverse of the covariance of the asked points (noise added), it is
-    targets − P targets / diag P.
+    In closed form: with P the inverse of the similarities (m, m) of the asked points (noise
+    added), it is targets − P targets / diag P.
     """
     from scipy.linalg import solve_triangular  # slow to load, and no first question needs it
 
-    items = np.array(asked, dtype=np.int64)
-    factor = _factor(similarity.between(items, items))
-    inverse = solve_triangular(factor, np.eye(len(items)), lower=True)
+    inverse = solve_triangular(_factor(alike), np.eye(len(alike)), lower=True)
     precision = inverse.T @ inverse
     return np.asarray(targets - precision @ targets / np.diagonal(precision)[:, None])
 

@@ -9,35 +9,43 @@ data whitened by what was predicted, or clouds; the one with the smallest leave-
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
+from samecluster.recovery.predict.certainty import Track
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
 from samecluster.recovery.predict.gaussian_process import GaussianProcess, left_out
-from samecluster.recovery.predict.similarity import Similarity, features, graph_similarity, whitened
+from samecluster.recovery.predict.graph import Graph
+from samecluster.recovery.predict.sameness import Sameness
+from samecluster.recovery.predict.similarity import Similarity, features, whitened
+from samecluster.recovery.predict.spread import middles_of_cells
 
 __all__ = ["Prediction", "Predictor"]
 
-_LARGEST_DENSE = 4000  # points with a dense similarity, 64 MB in single precision
+_LARGEST = 50_000  # points whose neighbours are found by comparing all pairs
 # Answers before models are compared, and by how much they grow before they are compared again
 _FIRST_LOOK, _NEXT_LOOK = 15, 1.5
-# Spread points before doubt steers, and how many candidates for each; chosen by benchmarks/predict
-_START, _START_CANDIDATES = 12, 1000
+_DIRECTIONS_OF = 4000  # rows whose principal directions are taken
 _FEW = 6  # asked points; with fewer the calibration has nothing to hold on to
-# Points with the smallest gap whose gain is computed; chosen by benchmarks/predict
-_CANDIDATES = 30
+_WEIGHED = 12  # of these, how many are weighed by what their answers explain
+_CANDIDATES = 200  # points with the smallest gap, of which the one with most doubt around is asked
 # Share of points whose predicted group is used for whitening; chosen by benchmarks/predict
 _TRUSTED = 0.7
+_COMPARED_ON = 2000  # points besides the asked ones on which models are compared
 _STAYING = 0.005  # leave-one-out error by which another model must be better: one answer in 200
 _GRAPH = 0.005  # bonus of graph models, from the first trials of docs/prediction.md
+_CLOUDS_EVERY = 5  # answers: clouds of thousands of points hardly move with one
 _CLOUDS = 0.01  # leave-one-out error by which clouds must be better before they are heard
 _WORTH_HEARING = 0.05  # how much worse clouds may be and still point at misfits
+_BEFORE_GRAPH = 2  # points that are asked about before there is a graph of neighbours
+_AT_RANDOM = 8  # every so manieth point is drawn at random (`certainty`)
 _BEYOND_DOUBT = 0.999  # probability of its own group above which no point is a misfit
 # For choosing questions only: sharper than calibrated, so that near ties count most
 _STEERING_SHARPNESS = 12.0
@@ -49,6 +57,14 @@ class Prediction:
 
     groups: IntArray
     probability: FloatArray
+
+
+class Candidate(NamedTuple):
+    """A group that a point may be in, P(same), and what that rests on."""
+
+    group: int
+    same: float
+    signs: FloatArray
 
 
 class Predictor:
@@ -80,26 +96,33 @@ class Predictor:
         self._rng = rng
         self._names = names
         names.on_merge(self._merge)
-        some = np.sort(rng.permutation(len(X))[:_LARGEST_DENSE])
+        some = np.sort(rng.permutation(len(X))[:_DIRECTIONS_OF])
         self._all = features(X, some)
         wanted = np.asarray(include, dtype=np.int64)
-        self.core, self._at = core_of(self._all, _LARGEST_DENSE, rng, wanted)
-        self._points = self._all[self.core]
-        self._plain = graph_similarity(self._points)
+        self.core, self._at = core_of(self._all, _LARGEST, rng, wanted)
+        self._points = self._all[self.core].astype(np.float32)
+        self._start = middles_of_cells(self._points, rng)
+        self._plain: Graph | None = None  # the first questions come before it is there
+        self.sameness = Sameness()
         self._outside: dict[int, set[int]] = {}
-        self._model = GaussianProcess(Similarity("graph", self._plain, None), len(self.core))
+        self._model = GaussianProcess(Similarity(None, self._points), len(self.core))
+        self._kind = ("graph", False)
         self._by_clouds = False
         # Worked out when wanted, and good until something is told.
         self._cloud_table: FloatArray | None = None
+        self._clouds_at = 0
         self._chance_table: FloatArray | None = None
         self._next_look = float(_FIRST_LOOK)
         self._turn = 0
         self._misfits: set[int] = set()
+        self.track = Track(names)
+        self._drawn: set[int] = set()  # points that were drawn at random
 
     @property
     def model(self) -> str:
         """The name of the model in use."""
-        return "clouds" if self._by_clouds else self._model.similarity.name
+        kind, white = self._kind
+        return "clouds" if self._by_clouds else f"{'whitened ' * white}{kind}"
 
     @property
     def is_whole(self) -> bool:
@@ -109,7 +132,12 @@ class Predictor:
     @property
     def is_starting(self) -> bool:
         """Whether the first points, spread over the data, are still to come."""
-        return len(self._model.asked) < min(_START, len(self.core))
+        return len(self._model.asked) < len(self._start)
+
+    @property
+    def n_start(self) -> int:
+        """How many points are spread over the data before others are asked about."""
+        return len(self._start)
 
     @property
     def knows_little(self) -> bool:
@@ -118,24 +146,62 @@ class Predictor:
 
     @property
     def expected_error(self) -> float:
-        """The share of points of the core whose label is expected to be wrong."""
-        doubt = 1.0 - self._chances().max(axis=1)
+        """The share of all labels that is expected to be wrong among known groups.
+
+        1 as long as there are too few answers to say.
+        """
+        known = len(set(self._at[list(self._names.name_of)].tolist()))
+        if known == len(self.core):
+            return 0.0
+        if not self.track.tells:
+            return 1.0
+        doubt = 1.0 - self._right(self._chances())
         doubt[self._model.asked] = 0.0
         return float(doubt.mean())
+
+    @property
+    def unseen(self) -> float | None:
+        """At most this share of the points is in groups that nobody has met, at 95 %."""
+        share = self.track.unseen()
+        return None if share is None else share * (1.0 - len(self._model.asked) / len(self.core))
+
+    def _right(self, chances: FloatArray) -> FloatArray:
+        """The probability that the likeliest group is right, for points with these chances (·, k).
+
+        A group that is part of a larger one has the wrong name, however sure its members are.
+        """
+        same, _ = self.join_chances()
+        sizes = self._chances().sum(axis=0)
+        own = np.prod(np.where(sizes[:, None] < sizes, 1.0 - same, 1.0), axis=1)
+        return self.track.calibrated(chances.max(axis=1)) * own[chances.argmax(axis=1)]
 
     # -- what is told ----------------------------------------------------------------------------
 
     def learn(self, item: int) -> None:
         """A point got a name, perhaps a new one."""
+        if item in self._drawn or len(self._names.alive) > 1:
+            self._record(item)
         column = self._column(self._names.name_of[item])
         if column == self._model.targets.shape[1]:
             self._model.add_group()
         if self._at[item] >= 0:
             self._model.learn(int(self._at[item]), column)
+        if self._plain is None and len(self._model.asked) >= _BEFORE_GRAPH:
+            self._use(Similarity(self.graph, None))
         self._forget()
-        if len(self._model.asked) >= self._next_look and len(self._names.alive) > 1:
+        if len(self._model.asked) >= self._next_look and len(self._names.alive) > 1 and not self.is_starting:
             self._next_look = len(self._model.asked) * _NEXT_LOOK
             self._look_for_a_better_model()
+
+    def _record(self, item: int) -> None:
+        """Keep what was said before the answer."""
+        at, groups = self._at[item], self._model.targets.argmax(axis=1)
+        if at < 0 or at in self._model.asked or not len(groups):
+            return
+        chances = self._chances()[at]
+        said = self._model.asked[int(np.flatnonzero(groups == chances.argmax())[0])]
+        predicted = int(self.core[said])
+        self.track.note(item, predicted, float(chances.max()), item in self._drawn)
 
     def _column(self, group: int) -> int:
         """The regression has a column for each name that is alive, in their order."""
@@ -147,29 +213,66 @@ class Predictor:
             if gone in groups:
                 groups.remove(gone)
                 groups.add(kept)
+        self._cloud_table = None
         self._forget()
 
     def rule_out(self, item: int, group: int) -> None:
         """A point is known not to be in a group."""
         self._outside.setdefault(item, set()).add(group)
 
+    def outside(self, item: int) -> set[int]:
+        """The groups that a point is known not to be in."""
+        return set(self._outside.get(item, ()))
+
     def _forget(self) -> None:
-        self._cloud_table, self._chance_table = None, None
+        self._chance_table = None
+        if self._cloud_table is not None and self._cloud_table.shape[1] != self._model.targets.shape[1]:
+            self._cloud_table = None
 
     # -- what it says ----------------------------------------------------------------------------
 
-    def order(self, item: int) -> list[tuple[int, float]]:
-        """Groups with their scores for a point of the core, the likeliest first.
+    def same_chances(self, item: int, outside: Collection[int]) -> list[Candidate]:
+        """Groups that a point of the core may be in, the likeliest first.
 
-        Scores are about 1 for a group that is certain, and about 0 for one that is out of sight.
+        Groups that it is ``outside`` of are left out.
         """
-        scores = self._model.mean[self._at[item]]
-        alive = self._names.alive
-        return [(alive[g], float(scores[g])) for g in np.argsort(-scores, kind="stable")]
+        at, alive = self._at[item], self._names.alive
+        left = np.array([g for g, name in enumerate(alive) if name not in outside], dtype=int)
+        if not len(left):
+            return []
+        chances = self._chances()[at, left].astype(np.float64)
+        signs = self.sameness.signs_of_placing(chances / chances.sum(), len(outside))
+        same = self.sameness.placing.chances(signs)
+        order = np.lexsort((-self._model.mean[at, left], -chances))
+        return [Candidate(alive[left[g]], float(same[g]), signs[g]) for g in order]
+
+    def join_chances(self) -> tuple[FloatArray, FloatArray]:
+        """(k, k) P(same) of groups, 0 where it is known, and (k, k, 4) what that rests on."""
+        alive, groups = self._names.alive, self._model.targets.argmax(axis=1)
+        k = len(alive)
+        order = np.argsort(groups, kind="stable")
+        starts = np.searchsorted(groups[order], np.arange(k))
+        sorted_ = self._model.alike[np.ix_(order, order)]
+        affinity = np.maximum.reduceat(np.maximum.reduceat(sorted_, starts, axis=0), starts, axis=1)
+        different = self._names.are_different
+        open_ = np.array([[a != b and not different(a, b) for b in alive] for a in alive])
+        sizes = np.bincount(groups, minlength=k)
+        signs = self.sameness.signs_of_joining(affinity, sizes, open_)
+        return np.where(open_, self.sameness.joining.chances(signs), 0.0), signs
+
+    def groups(self) -> IntArray:
+        """(m,) the likeliest group of each point of the core, as place among those alive."""
+        return np.asarray(self._chances().argmax(axis=1))
+
+    def gained(self, before: IntArray) -> float:
+        """How many more labels are right than with other ``groups`` (m,), by these chances."""
+        chances, rows = self._chances(), np.arange(len(before))
+        return float(np.sum(chances.max(axis=1) - chances[rows, before]))
 
     def alike(self, items: Sequence[int], others: Sequence[int]) -> FloatArray:
         """(len(items), len(others)) how similar points of the core are to others of the core."""
         return self._model.similarity.between(self._at[list(items)], self._at[list(others)])
+
 
     def sizes(self) -> dict[int, float]:
         """The number of points of the core that are expected in each group."""
@@ -185,9 +288,8 @@ class Predictor:
         for item, groups in self._outside.items():
             if item not in self._names.name_of:
                 _drop(chances[item], [self._column(group) for group in groups])
-        best = chances.argmax(axis=1)
-        found = np.array(self._names.alive)[best]
-        probability = chances[np.arange(len(best)), best]
+        found = np.array(self._names.alive)[chances.argmax(axis=1)]
+        probability = self._right(chances)
         for item, group in self._names.name_of.items():
             found[item], probability[item] = group, 1.0
         return Prediction(found, probability)
@@ -226,10 +328,11 @@ class Predictor:
         return np.asarray(labels)
 
     def _cloud_scores(self) -> FloatArray:
-        if self._cloud_table is None:
-            self._cloud_table = Clouds(
-                self._points, self._labels(), len(self._names.alive)
-            ).scores()
+        stale = len(self._model.asked) - self._clouds_at >= _CLOUDS_EVERY
+        if self._cloud_table is None or stale:
+            k = self._model.targets.shape[1]
+            self._cloud_table = Clouds(self._points.astype(np.float64), self._labels(), k).scores()
+            self._clouds_at = len(self._model.asked)
         return self._cloud_table
 
     # -- where to ask ----------------------------------------------------------------------------
@@ -247,9 +350,14 @@ class Predictor:
         candidates = np.flatnonzero(open_)
         if not len(candidates):
             return None
-        if len(self._names.alive) < 2 or self.is_starting:
-            return int(self.core[self._most_spread(candidates)])
+        first = [at for at in self._start if open_[at]]
+        if first and (len(self._names.alive) < 2 or self.is_starting):
+            return int(self.core[first[0]])
         self._turn += 1
+        if self._turn % _AT_RANDOM == 0:
+            item = int(self.core[self._rng.choice(candidates)])
+            self._drawn.add(item)
+            return item
         at = self._worst_fit(candidates) if self._turn % 2 == 0 else None
         if at is None:
             at = self._most_telling(candidates, open_)
@@ -257,21 +365,28 @@ class Predictor:
             self._misfits.add(at)
         return int(self.core[at])
 
-    def _most_spread(self, candidates: IntArray) -> int:
-        count = min(_START_CANDIDATES, 2 * len(candidates) // 3 + 1)
-        some = self._rng.choice(candidates, size=count, replace=False)
-        return int(some[self._model.gain(some, np.ones(len(self.core))).argmax()])
-
     def _most_telling(self, candidates: IntArray, open_: BoolArray) -> int:
-        two = np.partition(self._model.mean[candidates], -2, axis=1)[:, -2:]
+        mean = self._model.mean
+        if mean.shape[1] < 2:
+            return int(self._rng.choice(candidates))
+        two = np.partition(mean[candidates], -2, axis=1)[:, -2:]
         close = candidates[np.argsort(two[:, 1] - two[:, 0], kind="stable")[:_CANDIDATES]]
-        chances = Calibration(_STEERING_SHARPNESS, 0.0).probabilities(self._model.mean)
+        chances = Calibration(_STEERING_SHARPNESS, 0.0).probabilities(mean)
         doubt = np.where(open_, 1.0 - chances.max(axis=1), 0.0)
-        return int(close[self._model.gain(close, doubt).argmax()])
+        around = self.graph.around(doubt)
+        most = close[np.argsort(-(doubt * around)[close], kind="stable")[:_WEIGHED]]
+        weights = doubt.astype(np.float32)
+        return int(most[np.argmax([self._model.gain(int(at), weights) for at in most])])
+
+    @property
+    def graph(self) -> Graph:
+        if self._plain is None:
+            self._plain = Graph(self._points)
+        return self._plain
 
     def _worst_fit(self, candidates: IntArray) -> int | None:
         scores = self._cloud_scores()
-        if self._cloud_error(scores) > self._error(self._model.similarity) + _WORTH_HEARING:
+        if self._cloud_error(scores) > self._error(self._model.alike) + _WORTH_HEARING:
             return None
         chances = Calibration(1.0, 0.0).probabilities(scores[candidates])
         own = chances[np.arange(len(candidates)), self._labels()[candidates]]
@@ -280,35 +395,38 @@ class Predictor:
     # -- which model -----------------------------------------------------------------------------
 
     def _look_for_a_better_model(self) -> None:
-        labels = self._labels()
-        sure = self._chances().max(axis=1)
-        round_ = whitened(self._points, labels, sure >= np.quantile(sure, 1.0 - _TRUSTED))
-        graph = graph_similarity(round_)
-        offered = [
-            Similarity("graph", self._plain, None),
-            Similarity("rbf", None, self._points),
-            Similarity("mean", self._plain, self._points),
-            Similarity("whitened graph", graph, None),
-            Similarity("whitened rbf", None, round_),
-            Similarity("whitened mean", graph, round_),
-        ]
-        best = min(offered, key=self._handicapped_error)
-        self._by_clouds = self._cloud_error(self._cloud_scores()) + _CLOUDS < self._error(best)
+        """Compare models by leaving answers out, on a part of the points if there are many."""
+        asked = np.array(self._model.asked)
+        labels, sure = self._labels(), self._chances().max(axis=1)
+        trusted = sure >= np.quantile(sure, 1.0 - _TRUSTED)
+        part = np.union1d(asked, self._rng.permutation(len(self.core))[:_COMPARED_ON])
+        at = np.searchsorted(part, asked)
+        round_ = whitened(self._points.astype(np.float64), labels, trusted).astype(np.float32)
+        errors = {}
+        for white, points in ((False, self._points), (True, round_)):
+            graph = Graph(points[part])
+            for kind in Similarity.kinds:
+                offered = Similarity.of(kind, graph, points[part])
+                bonus = _STAYING * ((kind, white) == self._kind) + _GRAPH * (kind == "graph")
+                errors[kind, white] = self._error(offered.between(at, at)) - bonus
+        self._kind = kind, white = min(errors, key=errors.__getitem__)
+        clouds = self._cloud_error(self._cloud_scores())
+        points = round_ if white else self._points
+        # Of a plain model there is a graph already, and rbf needs none.
+        graph_of = self.graph if not white or kind == "rbf" else Graph(points)
+        self._use(Similarity.of(kind, graph_of, points))
+        self._by_clouds = clouds + _CLOUDS < self._error(self._model.alike)
+
+    def _use(self, similarity: Similarity) -> None:
         self._model = GaussianProcess.fitted(
-            best, len(self.core), self._model.asked, self._model.targets
+            similarity, len(self.core), self._model.asked, self._model.targets
         )
         self._forget()
 
-    def _handicapped_error(self, similarity: Similarity) -> float:
-        """Leave-one-out error; graphs and what is in use must be beaten by a little."""
-        staying = similarity.name == self._model.similarity.name
-        graph_only = similarity.points is None
-        return self._error(similarity) - _STAYING * staying - _GRAPH * graph_only
-
-    def _error(self, similarity: Similarity) -> float:
-        asked, targets = self._model.asked, self._model.targets
-        found = left_out(similarity, asked, targets).argmax(axis=1)
-        return float(np.mean(found != targets.argmax(axis=1)))
+    def _error(self, alike: FloatArray) -> float:
+        """Leave-one-out error of the regression with these similarities of the asked points."""
+        targets = self._model.targets
+        return float(np.mean(left_out(alike, targets).argmax(axis=1) != targets.argmax(axis=1)))
 
     def _cloud_error(self, scores: FloatArray) -> float:
         found = scores[self._model.asked].argmax(axis=1)

@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
 from samecluster._parameters import check_at_least, check_share
-from samecluster._typing import IntArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
@@ -21,7 +20,7 @@ from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.hints import one_of_each_hint
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement
-from samecluster.recovery.predict.model import Predictor
+from samecluster.recovery.predict.model import Candidate, Predictor
 from samecluster.recovery.problem import BudgetSpent, Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
@@ -30,8 +29,9 @@ __all__ = ["Predict", "PredictRun"]
 
 # Groups that a point is compared with before it may found one; with one, groups multiply
 _COMPARED_ANYWAY = 2
-_IMPLAUSIBLE = 0.05  # score, of about 1 for certain; 0.02 to 0.15 made no difference on real sets
-_ANY_AFFINITY = 0.02  # so that large groups that nothing joins are compared at last
+# P(in one of the groups left) below which a point founds another: as likely as not
+_RATHER_NEW = 0.5
+_PRICE_HALF_LIFE = 20.0  # questions
 
 
 @dataclass(frozen=True)
@@ -121,23 +121,37 @@ class PredictRun:
         return self.model.expected_error if self.names.name_of else 1.0
 
     def play(self) -> Plan[None]:
-        """Points and pairs of groups by turns, until little is expected to be wrong."""
+        """Points and pairs of groups, whichever is worth more, until little is expected wrong."""
         if not self.model.knows_little:
             self.write_all()  # what was known before a run that begins again stays known
         while self.expected_error > self.target or self.model.is_starting:
-            items = self._next_items()
-            if items:
-                clusters = yield from self.placing.place(items)
-                self.aside |= {i for i, c in zip(items, clusters, strict=True) if c < 0}
-                self._write()
             pairs = self.placing.open_pairs(self.batch)
+            if not pairs:
+                items = self._next_items()
+                if not items:
+                    pairs = self.placing.open_pairs(self.batch, worth=0.0)
+                    if not pairs:
+                        return
+                else:
+                    yield from self._place(items)
             if pairs:
-                verdicts = yield [Question(*pair) for pair in pairs]
-                for pair, verdict in zip(pairs, verdicts, strict=True):
-                    self.placing.take(pair, verdict)
-                self._write()
-            if not items and not pairs:
-                return
+                verdicts = yield [Question(*pair) for pair, _ in pairs]
+                for (pair, signs), verdict in zip(pairs, verdicts, strict=True):
+                    self.placing.take(pair, verdict, signs)
+            self._write()
+
+    def _place(self, items: list[int]) -> Plan[None]:
+        """Place points, and note how many labels that mended for how many questions."""
+        known = bool(self.names.name_of)
+        before, asked = self.model.groups() if known else None, self.labelling.n_questions
+        clusters = yield from self.placing.place(items)
+        self.aside |= {i for i, c in zip(items, clusters, strict=True) if c < 0}
+        founders = [i for i, c in zip(items, clusters, strict=True) if self.names.is_single(c)]
+        if before is not None:
+            self.placing.price.note(
+                self.model.gained(before) * self.placing.newness(founders),
+                self.labelling.n_questions - asked,
+            )
 
     def _next_items(self) -> list[int]:
         chosen = [item for item in self._first if item not in self.aside][: self.batch]
@@ -168,7 +182,7 @@ class PredictRun:
         items = np.flatnonzero(open_)
         self._mark(items, prediction.groups[items], How.PREDICTED)
         # A model that has seen next to nothing is sure of itself, and wrong.
-        sure = None if self.model.knows_little else prediction.probability
+        sure = prediction.probability if self.model.track.tells else None
         self.labelling.note_probability(sure)
 
     def _mark(self, items: IntArray, groups: IntArray, how: How) -> None:
@@ -189,31 +203,53 @@ class PredictRun:
             self._write()
 
 
+class Price:
+    """What a question is worth at present: the labels that placing a point mends, a question."""
+
+    def __init__(self, labels: float, questions: float) -> None:
+        self._labels, self._questions = labels, questions
+
+    def note(self, labels: float, questions: int) -> None:
+        fading = 0.5 ** (questions / _PRICE_HALF_LIFE)
+        self._labels = fading * self._labels + labels
+        self._questions = fading * self._questions + questions
+
+    @property
+    def now(self) -> float:
+        return self._labels / self._questions
+
+
 class ModelPlacement(Placement):
     """Placing that tries the likeliest group first and shows the most similar asked member.
 
-    After two "different" and with nothing plausible left, a point founds a group of its own, and
-    whether that is really another one is left open. Pairs of groups that nobody has told apart are
-    compared later, those first where most points would have the wrong label.
+    Once no comparison is worth its question, a point founds a group of its own, and whether that
+    is really another one is left open. Pairs of groups that nobody has told apart are compared
+    when that is worth more than placing another point.
     """
 
     def __init__(self, n_clusters: int | None, names: ClusterNames, model: Predictor) -> None:
         super().__init__(n_clusters, names)
         self.model = model
+        # Before anything was measured: a cell of the start, for two questions.
+        self.price = Price(len(model.core) / model.n_start, 2.0)
         self.unsure: set[tuple[int, int]] = set()
-        # Of each point that is being placed: the groups that it was found to be outside of.
+        # Of each point that is being placed: the groups that it was found to be outside of, and
+        # those that it may be in.
         self._differs: dict[int, set[int]] = {}
+        self._candidates: dict[int, dict[int, Candidate]] = {}
 
     @property
     def all_found(self) -> bool:
         return super().all_found and self.names.all_different
 
     def place(self, items: Sequence[int]) -> Plan[list[int]]:
-        self._differs = {item: set() for item in items}
+        self._differs = {item: self.model.outside(item) for item in items}
         return super().place(items)
 
     def order(self, item: int) -> Sequence[int]:
-        return [group for group, _ in self.model.order(item)]
+        found = self.model.same_chances(item, self._differs[item])
+        self._candidates[item] = {one.group: one for one in found}
+        return list(self._candidates[item])
 
     def comparator(self, item: int, cluster: int, tried: Sequence[int]) -> int:
         left = [member for member in self.names.members[cluster] if member not in tried]
@@ -222,15 +258,26 @@ class ModelPlacement(Placement):
     def excluded(self, item: int, cluster: int) -> bool:
         if self.all_found or len(self._differs[item]) < _COMPARED_ANYWAY:
             return False
-        return dict(self.model.order(item))[cluster] < _IMPLAUSIBLE
+        return sum(one.same for one in self._candidates[item].values()) < _RATHER_NEW
 
     def founds_another(self, item: int, outside: Collection[int]) -> bool:
         """Whether an item that is outside some groups is plausible in none of the others."""
         if len(outside) < min(_COMPARED_ANYWAY, len(self.names.alive)):
             return False
-        return all(s < _IMPLAUSIBLE for g, s in self.model.order(item) if g not in outside)
+        return sum(one.same for one in self.model.same_chances(item, outside)) < _RATHER_NEW
+
+    def newness(self, founders: Sequence[int]) -> float:
+        """The chance that groups of these items are others than all before; 1 for none."""
+        if not founders:
+            return 1.0
+        same, _ = self.model.join_chances()
+        rows = [self.names.alive.index(self.names.name_of[item]) for item in founders]
+        return float(np.prod(1.0 - same[rows]))
 
     def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
+        if verdict is not Verdict.UNSURE:
+            candidate = self._candidates[question.item][cluster]
+            self.model.sameness.placed(candidate.signs, verdict is Verdict.SAME)
         if verdict is Verdict.DIFFERENT:
             self._differs[question.item].add(cluster)
             self.model.rule_out(question.item, cluster)
@@ -249,27 +296,31 @@ class ModelPlacement(Placement):
         for other in self._differs.get(item, ()):
             self.names.mark_different(cluster, other)
 
-    def open_pairs(self, count: int) -> list[tuple[int, int]]:
-        """Members of two groups that may be one; of those with most points and most alike.
+    def open_pairs(
+        self, count: int, worth: float | None = None
+    ) -> list[tuple[tuple[int, int], FloatArray]]:
+        """Members of two groups that may be one, and what P(same) rests on; the best first.
 
-        No group is in two of the pairs, as one answer may decide about both.
+        Only pairs that are ``worth`` a question, by default as much as placing a point. No group
+        is in two of the pairs, as one answer may decide about both.
         """
-        sizes = self.model.sizes()
-        found = []
-        for a, b in combinations(self.names.alive, 2):
-            if self.names.are_different(a, b):
-                continue
-            pair, affinity = self._closest(a, b)
-            value = (affinity + _ANY_AFFINITY) * min(sizes[a], sizes[b])
-            if pair is not None and value > 0.0:
-                found.append((value, pair))
-        chosen: list[tuple[int, int]] = []
+        alive = self.names.alive
+        if len(alive) < 2:
+            return []
+        same, signs = self.model.join_chances()
+        sizes = np.array(list(self.model.sizes().values()))
+        value = np.triu(same * np.minimum.outer(sizes, sizes), 1)
+        least = self.price.now if worth is None else worth
+        chosen: list[tuple[tuple[int, int], FloatArray]] = []
         used: set[int] = set()
-        for _, pair in sorted(found, key=lambda one: -one[0]):
-            groups = {self.names.name_of[item] for item in pair}
-            if len(chosen) < count and used.isdisjoint(groups):
-                chosen.append(pair)
-                used |= groups
+        for at in np.argsort(-value, axis=None, kind="stable")[: 4 * count + 20]:
+            a, b = np.unravel_index(at, value.shape)
+            if value[a, b] <= least or len(chosen) == count:
+                break
+            pair, _ = self._closest(alive[a], alive[b])
+            if pair is not None and used.isdisjoint({a, b}):
+                chosen.append((pair, signs[a, b]))
+                used |= {int(a), int(b)}
         return chosen
 
     def _closest(self, a: int, b: int) -> tuple[tuple[int, int] | None, float]:
@@ -286,9 +337,13 @@ class ModelPlacement(Placement):
                 return pair, float(alike[i, j])
         return None, 0.0
 
-    def take(self, pair: tuple[int, int], verdict: Verdict) -> None:
+    def take(
+        self, pair: tuple[int, int], verdict: Verdict, signs: FloatArray | None = None
+    ) -> None:
         """Whether members of two groups are in the same cluster."""
         kept, gone = _ordered(*(self.names.name_of[item] for item in pair))
+        if signs is not None and verdict is not Verdict.UNSURE:
+            self.model.sameness.joined(signs, verdict is Verdict.SAME)
         if verdict is Verdict.UNSURE:
             self.unsure.add(pair)
         elif verdict is Verdict.DIFFERENT:
