@@ -165,8 +165,7 @@ def test_column_names_are_used_where_there_are_some() -> None:
 @pytest.mark.parametrize(
     ("oracle", "message"),
     [
-        (lambda i, j: "perhaps", "must say True, False or a Verdict, but on .* it said 'perhaps'"),
-        (lambda i, j: None, "it said None"),
+        (lambda i, j: "perhaps", "must say True, False, .* or a Verdict, .* it said 'perhaps'"),
         (lambda i, j: 1, "it said 1"),
         (lambda i, j: 1 / 0, "the oracle failed on .*: ZeroDivisionError"),
     ],

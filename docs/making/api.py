@@ -28,7 +28,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Three doors": ("samecluster", ("recover", "start", "SameCluster", "RecoveryRun")),
     "What comes out": (
         "samecluster",
-        ("Recovery", "How", "Round", "MarginSearch", "clustering_error"),
+        ("Recovery", "Claim", "How", "Round", "MarginSearch", "clustering_error"),
     ),
     "Questions and answers": ("samecluster", ("Question", "Verdict", "Answer")),
     "Methods": (

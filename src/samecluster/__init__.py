@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from samecluster.recovery.paper.recur import Recur
     from samecluster.recovery.paper.scq_kmeans import ScqKMeans
     from samecluster.recovery.predict.plan import Predict
+    from samecluster.recovery.result.claims import Claim
     from samecluster.recovery.result.clustering_error import clustering_error
     from samecluster.recovery.result.how import How
     from samecluster.recovery.result.result import MarginSearch, Recovery, Round
@@ -37,6 +38,7 @@ _HOME = {
     "Answer": "questions.pair",
     "AskEverything": "recovery.paper.ask_everything",
     "Certify": "recovery.certify.plan",
+    "Claim": "recovery.result.claims",
     "ClusterMargin": "geometry.margin",
     "How": "recovery.result.how",
     "LargeRecovery": "large.result",
@@ -68,6 +70,7 @@ __all__ = [
     "Answer",
     "AskEverything",
     "Certify",
+    "Claim",
     "ClusterMargin",
     "How",
     "LargeRecovery",

@@ -16,8 +16,18 @@ from typing import Any, Literal
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.errors import ContradictionError, InvalidInputError, RefutedError
-from samecluster.oracles.base import Oracle, as_oracle, checked_answer, checked_answers
+from samecluster.errors import (
+    ContradictionError,
+    InvalidInputError,
+    OracleError,
+    RefutedError,
+)
+from samecluster.oracles.base import (
+    VerdictReader,
+    as_oracle,
+    checked_answer,
+    checked_answers,
+)
 from samecluster.oracles.panel.panel import Panel
 from samecluster.points.array import validated
 from samecluster.questions.drive import drive, drive_batches
@@ -254,11 +264,13 @@ def recover(
     """Recover the clusters of X by asking an oracle.
 
     ``oracle`` is an `samecluster.oracles.Oracle`, or a function of two row numbers that returns
-    True if they are in the same cluster. ``error_rate`` is the share of answers that may be wrong.
-    If it is above 0, or the oracle is a panel, answers that cannot all be right are put again, to
-    others or about other items, and what is outvoted is retracted (`Recovery.retracted`); what
-    stays open is listed (`Recovery.refutations`). ``on_progress`` is called after each batch of
-    answers with what is known so far. The other parameters are those of `start`.
+    True if they are in the same cluster, and None if that cannot be said. If it fails, the
+    `samecluster.errors.OracleError` has all answers so far. ``error_rate`` is the share of answers
+    that may be wrong. If it is above 0, or the oracle is a panel, answers that cannot all be right
+    are put again, to others or about other items, and what is outvoted is retracted
+    (`Recovery.retracted`); what stays open is listed (`Recovery.refutations`). ``on_progress`` is
+    called after each batch of answers with what is known so far. The other parameters are those of
+    `start`.
 
     Examples
     --------
@@ -277,35 +289,40 @@ def recover(
     parameters = RecoveryParameters.checked(
         points, n_clusters, margin, method, audit, max_questions, random_state, hint
     )
-    given = _given(known, answers, len(points))
+    given, read = _given(known, answers, len(points)), VerdictReader()
 
     def driven(run: RecoveryRun) -> Recovery:
         return drive_batches(
             run,
-            lambda questions: checked_answers(answering, questions),
+            lambda questions: checked_answers(answering, questions, read),
             None if on_progress is None else lambda: on_progress(run.labelling),
+            run.snapshot,
         )
 
     if not checked_error_rate(error_rate) and not isinstance(answering, Panel):
         return driven(parameters.run(points, Ledger(given)))
-    return _recover_despite_errors(points, answering, parameters, given, driven)
-
-
-def _recover_despite_errors(
-    points: FloatArray,
-    oracle: Oracle,
-    parameters: RecoveryParameters,
-    given: tuple[Answer, ...],
-    driven: Callable[[RecoveryRun], Recovery],
-) -> Recovery:
-    """Recover; where answers cannot all be right, mend them and start anew from those kept."""
-    panel = oracle if isinstance(oracle, Panel) else None
+    panel = answering if isinstance(answering, Panel) else None
     mending = AnswerRepair(
-        lambda question: checked_answer(oracle, question),
+        lambda question: checked_answer(answering, question, read),
         again=None if panel is None else panel.again,
         weight=None if panel is None else lambda answer: panel.weight(answer.question),
     )
     mending.hear(given)
+    try:
+        return _recover_despite_errors(points, parameters, mending, driven)
+    except OracleError as error:
+        mending.hear(error.answers)
+        error.keep(tuple(mending.said.values()), error.recovery)
+        raise
+
+
+def _recover_despite_errors(
+    points: FloatArray,
+    parameters: RecoveryParameters,
+    mending: AnswerRepair,
+    driven: Callable[[RecoveryRun], Recovery],
+) -> Recovery:
+    """Recover; where answers cannot all be right, mend them and start anew from those kept."""
     n_questions = 0
     while True:
         ledger = Ledger(mending.kept)

@@ -116,7 +116,27 @@ class RefutedError(AnswerError):
 
 
 class OracleError(AnswerError):
-    """The oracle raised an error, or returned something that is not a verdict."""
+    """The oracle raised an error, or returned something that is not a verdict.
+
+    ``answers`` are those that had been given before, and ``recovery`` is what followed from them
+    (None where labels are found only after the last answer, as in `samecluster.recover_large`). The
+    same call with ``answers=error.answers`` goes on from there.
+    """
+
+    def __init__(self, message: str, *, is_resumable: bool = True) -> None:
+        self.answers: tuple[Any, ...] = ()
+        self.recovery: Any = None
+        self._message, self._is_resumable = message, is_resumable
+        super().__init__(message)
+
+    def keep(self, answers: tuple[Any, ...], recovery: Any = None) -> None:
+        """Take along what had been found, and say so."""
+        if self._is_resumable and answers:
+            self.answers, self.recovery = answers, recovery
+            self.args = (
+                f"{self._message}\nAll {len(answers):,} answers so far are in `answers` of this "
+                "error: the same call with answers=error.answers goes on",
+            )
 
 
 class StoreError(SameClusterError):

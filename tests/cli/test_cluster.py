@@ -305,7 +305,7 @@ def test_labels_to_standard_output_leave_the_words_to_standard_error(here) -> No
         ([], "somebody must answer"),
         (["--truth", "sort"], "no column 'sort'"),
         (["--oracle-cmd", "no-such-program-here"], "no-such-program-here"),
-        ([*KIND_ANSWERS, "--json", "-o", "-"], "--json and -o - both"),
+        ([*KIND_ANSWERS, "--json", "-o", "-"], "only one of --json, -o and --report"),
         ([*KIND_ANSWERS, "--session", "s", "--no-session"], "exclude each other"),
         ([*KIND_ANSWERS, "-o", "nowhere/out.csv"], "there is no folder nowhere"),
         ([*KIND_ANSWERS, "-o", "out.docx"], "out.docx"),

@@ -37,11 +37,18 @@ def exact_squares(X: FloatArray, factor: FloatArray, centre: FloatArray) -> list
 
 
 def holds(
-    X: FloatArray, members: BoolArray, factor: FloatArray, centre: FloatArray, margin: float
+    X: FloatArray,
+    members: BoolArray,
+    factor: FloatArray,
+    centre: FloatArray,
+    margin: float,
+    tau: FloatArray | None = None,
 ) -> bool:
-    """Whether (A, c) shows the margin, by the definition and without rounding."""
+    """Whether (A, c) shows the margin at resolution τ, by the definition and without rounding."""
     squares = exact_squares(X, factor, centre)
     on = max(s for s, inside in zip(squares, members, strict=True) if inside)
+    if tau is not None:
+        on = max(on, *exact_squares(np.diag(tau), factor, np.zeros(len(tau))))
     off = min((s for s, inside in zip(squares, members, strict=True) if not inside), default=None)
     if off is None or margin == 0.0:
         return True
@@ -56,7 +63,8 @@ def assert_sound(X: FloatArray, labels: IntArray, found: tuple[ClusterMargin, ..
         members = labels == cluster.label
         assert cluster.size == members.sum()
         assert cluster.margin >= 0.0
-        assert holds(X, members, cluster.factor, cluster.centre, cluster.margin)
+        shown = cluster.factor, cluster.centre, cluster.margin
+        assert holds(X, members, *shown, cluster.resolution)
 
 
 def margins(X: FloatArray, labels: IntArray) -> list[float]:
@@ -117,7 +125,7 @@ def test_intervals_have_the_margin_of_the_formula(data: st.DataObject) -> None:
     if data.draw(st.booleans()):
         labels[0] = -1
     X = np.array(values, dtype=np.float64)[:, None] / 8 + 1000
-    found = true_margin(X, labels)
+    found = true_margin(X, labels, resolution=0)
     assert_sound(X, labels, found)
     for cluster in found:
         own = [Fraction(v) for v in X[labels == cluster.label, 0].tolist()]
@@ -240,7 +248,7 @@ def test_single_points_and_copies_of_one_point_have_an_infinite_margin() -> None
     X[1] = X[2] = X[0]
     X[4] = np.nextafter(X[3], np.inf)
     labels = np.array([0, 0, 0, 3, 4, 5, 6, -1, -1])
-    found = true_margin(X, labels)
+    found = true_margin(X, labels, resolution=0)
     assert [cluster.margin for cluster in found] == [math.inf] * 5
     assert_sound(X, labels, found)
 
@@ -250,9 +258,12 @@ def test_axis_parallel_flat_without_other_points_has_an_infinite_margin() -> Non
     X = rng.normal(size=(40, 3))
     X[:20, 1] = 0.1
     labels = np.repeat([0, 1], 20)
-    found = true_margin(X, labels)
+    found = true_margin(X, labels, resolution=0)
     assert found[0].margin == math.inf
     assert_sound(X, labels, found)
+    thick = true_margin(X, labels)
+    assert 1e10 < thick[0].margin < math.inf, "no boundary is sharper than the resolution"
+    assert_sound(X, labels, thick)
     # A foreign point in the flat brings it down to what the flat itself allows.
     X[20] = [9.0, 0.1, 9.0]
     within = true_margin(np.delete(X, 1, axis=1)[:21], labels[:21])[0].margin
@@ -292,13 +303,37 @@ def test_embedding_in_more_columns_keeps_the_margin() -> None:
 
 def test_no_ellipsoid_is_sharper_than_the_resolution() -> None:
     X = np.array([[1, 0], [-1, 0], [0, 1e-7], [0, 0.3], [0, -0.3], [100, 0.5], [-100, -0.5]])
-    labels = np.array([0, 0, 0, -1, -1, -1, -1])
-    (cluster,) = true_margin(X, labels, resolution=0.01)
-    thickness = 0.01 * np.ptp(X, axis=0)
-    assert (np.diag(cluster.matrix) * thickness**2).max() <= 1 + 1e-6
-    squares = exact_squares(X[:3], cluster.factor, cluster.centre)
-    assert max(squares) <= 1 + 1e-6
+    shown = X, np.arange(7) < 3, np.diag([0.0, 1e7]), np.zeros(2)
+    assert margin_of(*shown) == pytest.approx(0.3**2 / 1e-14 - 1)
+    tau = np.array([1.0, 0.01])
+    assert margin_of(*shown, tau) == pytest.approx(0.3**2 / 0.01**2 - 1)
+    assert holds(*shown, margin_of(*shown, tau), tau)
+    assert margin_of(*shown, np.array([1.0, 0.0])) == margin_of(*shown)
+
+
+@FEW
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 9), st.floats(0.01, 0.9))
+def test_at_a_resolution_the_gauge_with_its_columns_decides(
+    seed: int, d: int, n: int, share: float
+) -> None:
+    """Members may lie in a flat: without a resolution the margin would then be infinite."""
+    rng = np.random.default_rng(seed)
+    S, y = rng.normal(size=(n, d)), rng.normal(size=d)
+    X, labels = np.vstack([S, y, S]), np.array([0] * n + [-1] + [0] * n)
+    (cluster,) = true_margin(X, labels, resolution=share)
+    tau = np.column_stack([np.diag(cluster.resolution), np.zeros(d)])
+    columns = np.vstack([np.column_stack([S, np.ones(n)]), tau])
+    truth = least_weights(columns, np.append(y, 1.0)) ** 2 - 1
+    assume(truth < 1e5)  # above, the tolerance of the program is all that can be seen
+    assert cluster.margin <= truth + 1e-5 * (1 + truth)
+    assert cluster.margin >= truth - 1e-5 * (1 + truth)
     assert_sound(X, labels, (cluster,))
+
+
+def least_weights(columns: FloatArray, target: FloatArray) -> float:
+    """min ‖w‖₁ with Σ w·column = target."""
+    both = np.hstack([columns.T, -columns.T])
+    return float(linprog(np.ones(2 * len(columns)), A_eq=both, b_eq=target).fun)
 
 
 def test_collinear_points() -> None:

@@ -128,7 +128,11 @@ def test_it_goes_on_with_a_session_that_a_person_began(folder) -> None:
     with open_session(request) as opened:
         answer_all(opened, MADE.labels, most=3)
     done = CliRunner().invoke(
-        app, ["cluster", str(folder / "points.npy"), *truth(folder), "-o", str(folder / "found")]
+        app,
+        [
+            *("cluster", str(folder / "points.npy"), *program(folder), "--who", "label file"),
+            *("--join", "-o", str(folder / "found")),
+        ],
     )
     assert done.exit_code == 0, done.output
     assert "Going on with" in done.output
@@ -289,7 +293,7 @@ def test_ctrl_c_keeps_the_answers_and_the_same_command_goes_on(folder) -> None:
     assert "Stopped. All answers are kept; the same command goes on." in said
     assert not (folder / "found").exists()
     before = n_answers(folder)
-    told = clustered(folder, *truth(folder), *options)
+    told = clustered(folder, *program(folder), *options)
     assert told["questions"] == n_answers(folder) > before
     assert clustering_error(np.load(folder / "found" / "labels.npy"), MADE.labels) == 0
 

@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rich.console import Console
 
 from samecluster import Certify, How, clustering_error, recover, start
 from samecluster.cli.terminal.all_rows import take_in_what_needs_questions
+from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import DataMismatchError, InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.large.api import recover_large
@@ -171,7 +171,7 @@ def test_a_page_begins_with_the_rows_that_need_questions(tmp_path) -> None:
     """`serve` looks for them when it is started and nothing is left to ask about the others."""
     np.save(tmp_path / "points.npy", RARE)
     told = io.StringIO()
-    console = Console(file=told)
+    console = Screen(file=told)
     with open_session(asked_for(tmp_path / "points.npy", margin="1")) as opened:
         assert take_in_what_needs_questions(console, None, opened) is opened
         answer_all(opened, RARE_LABELS)

@@ -15,10 +15,8 @@ from samecluster import How, Recovery, Round, recover, start
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.plots import picture_svg, plot_clusters, plot_progress
-from samecluster.plots.outline import outline
+from samecluster.plots.layout import drawn, outline, spread
 from samecluster.plots.projection import best_views
-from samecluster.plots.sample import drawn
-from samecluster.plots.spread import spread
 
 
 def recovery_of(X: np.ndarray, labels: np.ndarray, how: np.ndarray) -> Recovery:

@@ -20,14 +20,18 @@ from samecluster.experiments.catalogue import all_experiments
 from samecluster.experiments.experiment import Experiment, ResultTable, Task, rows_where
 from samecluster.experiments.figure1 import Figure1
 from samecluster.experiments.figure3 import COMPARED, Figure3
-from samecluster.experiments.one_cluster import bound, cluster_task, learn
-from samecluster.experiments.perform import perform
+from samecluster.experiments.one_cluster import (
+    bound,
+    cluster_task,
+    draw_until,
+    learn,
+    sampling_task,
+)
 from samecluster.experiments.plots.figure3 import steps
 from samecluster.experiments.published import published_curves, published_results
 from samecluster.experiments.recoveries import ALGORITHMS, aligned_task, ellipsoids_task
 from samecluster.experiments.report import Section, report, write_tables
-from samecluster.experiments.running import ResultStore, run_tasks
-from samecluster.experiments.sampling import draw_until, sampling_task
+from samecluster.experiments.running import ResultStore, perform, run_tasks
 from samecluster.experiments.statements import CONSTANTS, Statements
 from samecluster.experiments.theory import Theory, questions_bound, rounds_bound
 from samecluster.instances import make_ellipsoids

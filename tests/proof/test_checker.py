@@ -10,8 +10,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from samecluster.geometry.resolution import column_spread
 from samecluster.proof import checker
-from samecluster.proof.checker import BadProof, VerifiedProof, check
+from samecluster.proof.checker import BadProof, VerifiedProof
 from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
 
@@ -22,6 +23,11 @@ TAU = 2.0**-30
 def header(X: Any, margin: float, k: int | None, tau: float = TAU) -> dict[str, Any]:
     resolution = np.full(X.shape[1], tau)
     return ProofLog(fingerprint(X), margin, k, resolution).header()
+
+
+def check(X: Any, lines: list[Any]) -> VerifiedProof:
+    """With any resolution; how large one may be has tests of its own."""
+    return checker.check(X, lines, resolution=math.inf)
 
 
 def checked(X: Any, records: list[Any], margin: float = 3.0, k: int | None = 2) -> VerifiedProof:
@@ -349,3 +355,61 @@ def test_numbers_of_any_size_are_decided(scale) -> None:
     else:
         with pytest.raises(BadProof):
             check(X, lines)
+
+
+ROW = np.array([[0.0], [1.0], [1.5], [3.0], [40.0], [41.0], [2.0]])
+ANY = [["cluster", 0], ["in", 0, [[i, 0, -1] for i in range(1, 7)]]]
+
+
+@pytest.mark.parametrize("tau", [1e300, 40.0, 2.0**-9])
+def test_a_resolution_above_what_values_differ_by_proves_nothing(tau) -> None:
+    """With any resolution one cluster would follow from no answer."""
+    with pytest.raises(BadProof, match=r"header: resolution .* of column 0 is .* of its spread"):
+        checker.check(ROW, [header(ROW, 3.0, None, tau), *ANY])
+    assert (
+        checker.check(ROW, [header(ROW, 3.0, None, 2.0**-12), ["cluster", 0]]).resolution
+        == 2.0**-12
+    )
+
+
+def test_whoever_checks_may_allow_more() -> None:
+    lines = [header(ROW, 3.0, None, 50.0), *ANY]
+    assert checker.check(ROW, lines, resolution=1e3).n_clusters == 1
+    with pytest.raises(BadProof, match="at most 10 of it is allowed"):
+        checker.check(ROW, lines, resolution=10.0)
+
+
+def test_far_values_do_not_widen_what_a_resolution_may_be() -> None:
+    X = np.vstack([np.arange(40.0)[:, None], [[1e12], [-1e300]]])
+    s = checker.spread(X[:, 0])
+    assert 1.0 <= s <= 3.0
+    checker.check(X, [header(X, 1.0, None, s * 2.0**-10)])
+    with pytest.raises(BadProof, match="spread"):
+        checker.check(X, [header(X, 1.0, None, np.nextafter(s * 2.0**-10, 1.0))])
+
+
+def test_a_column_of_one_value_may_have_any_resolution() -> None:
+    """Its columns have weight 0 in any combination, and no cluster has a boundary along it."""
+    X = np.column_stack([ROW[:, 0], np.full(7, 3.0)])
+    lines = [ProofLog(fingerprint(X), 3.0, 2, np.array([2.0**-30, 1e300])).header()]
+    known = [["cluster", 0], ["answer", 1, 0, "same"]]
+    assert checker.check(X, [*lines, *known, ["in", 0, [[2, 0, 1, -2]]]]).labels[2] == 0
+    with pytest.raises(BadProof, match="item 5 not shown"):
+        checker.check(X, [*lines, *known, ["in", 0, [[5, 0, 1, -2]]]])
+
+
+@given(st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=1, max_size=60))
+def test_the_checker_and_the_recovery_agree_on_the_spread(values) -> None:
+    """Each has code of its own; by its definition it is a distance from the median that occurs."""
+    column = np.array(values)
+    s = checker.spread(column)
+    assert s == column_spread(column[:, None])[0]
+    ranked = sorted(map(Fraction, values))
+    away = sorted(abs(v - ranked[(len(ranked) - 1) // 2]) for v in ranked)
+    away = [a for a in away if a > 0]
+    if away:
+        largest = Fraction(float(np.finfo(np.float64).max))
+        truth = min(away[(len(away) - 1) // 10], largest)
+        assert abs(Fraction(s) - truth) <= truth * Fraction(2) ** -52
+    else:
+        assert s == 0.0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from fractions import Fraction
 from typing import Any
 
@@ -38,7 +39,7 @@ def checked(
     X: FloatArray, records: list[Any], margin: float = MARGIN, tau: float = TAU
 ) -> VerifiedProof:
     log = ProofLog(fingerprint(X), margin, None, np.full(X.shape[1], tau))
-    return check(X, [log.header(), *records])
+    return check(X, [log.header(), *records], resolution=math.inf)
 
 
 def refused_at(X: FloatArray, records: list[Any], margin: float = MARGIN, tau: float = TAU) -> int:

@@ -212,7 +212,7 @@ def test_many_items_of_one_certificate_go_to_several_lines() -> None:
     assert len(log) == 20_000
 
 
-def verify(*paths: Path) -> subprocess.CompletedProcess[str]:
+def verify(*paths: Path | str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-m", "samecluster", "verify", *map(str, paths)],
         capture_output=True,
@@ -237,3 +237,59 @@ def test_the_command_checks_parquet(tmp_path) -> None:
     assert done.stderr.startswith("samecluster: ")
     assert "not a proof log in Parquet" in done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_the_command_says_the_resolution_and_refuses_a_large_one(tmp_path) -> None:
+    data, proof = tmp_path / "data.npy", tmp_path / "proof.jsonl.gz"
+    np.save(data, LINE)
+    log = ProofLog(fingerprint(LINE), 1.25, 2, np.array([2.0**-12]))
+    log.add_cluster(0)
+    save_proof(log, proof)
+    done = verify(data, proof)
+    assert done.returncode == 0
+    assert "if every cluster has margin 1.25 at resolution 0.00024" in done.stdout
+    log.resolution[0] = 1e300  # with it one cluster follows from no answer
+    log.add_inside(0, np.arange(1, 6), np.tile([0, -1], (5, 1)))
+    save_proof(log, proof)
+    done = verify(data, proof)
+    assert done.returncode == 1
+    assert "does NOT hold. header: resolution 1e+300 of column 0" in done.stdout
+    log.resolution[0] = 20.0
+    save_proof(log, proof)
+    assert verify(data, proof).returncode == 1
+    done = verify(data, proof, "--resolution", "0.9")
+    assert done.returncode == 1, "20 is more than values differ by"
+    assert "at most 0.9 of it is allowed" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "line", ["[" * 100_000, '{"a":' * 100_000, "[" + "9" * 5000 + "]", "null", '["cluster", NaN]']
+)
+def test_lines_that_are_no_records_are_named(tmp_path, line) -> None:
+    path = tmp_path / "proof.jsonl"
+    path.write_text("\n".join([*text([next(iter(every_kind_of_record().lines()))]), line, ""]))
+    with pytest.raises((InvalidInputError, BadProof), match=r"line 2|record 0"):
+        check(LINE, read_lines(path))
+
+
+@needs_pyarrow
+@pytest.mark.parametrize("column", ["inner", "outer", "weight", "items", "columns", "word"])
+def test_a_table_without_a_weight_or_another_field_is_refused_in_one_sentence(
+    tmp_path, column
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    path = tmp_path / "proof.parquet"
+    save_proof(every_kind_of_record(), path)
+    table = pq.read_table(path)
+    for value in (None, [{"name": 0, "weight": None}]):
+        if value is not None and column not in ("inner", "outer"):
+            continue
+        cells = [value if cell else cell for cell in table[column].to_pylist()]
+        columns = {name: table[name] for name in table.column_names}
+        columns[column] = pa.array(cells, type=table[column].type)
+        broken = pa.table(columns).replace_schema_metadata(table.schema.metadata)
+        pq.write_table(broken, path)
+        with pytest.raises((InvalidInputError, BadProof)):
+            check(LINE, read_lines(path))

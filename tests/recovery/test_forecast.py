@@ -67,8 +67,8 @@ def test_nothing_is_said_before_the_first_answer_and_no_more_than_a_budget_allow
     known = start(made.X, random_state=0).snapshot()
     assert remaining_questions(known, 0) is None
     assert remaining_questions(known, 50, most=1) == (1, 1)
-    assert str(Remaining(1, 1)) == "1"
-    assert str(Remaining(2, 1_000)) == "2 to 1,000"
+    assert str(Remaining(1, 1).claim) == "1 question is left (80 % interval)."
+    assert str(Remaining(2, 1_000).claim) == "2 to 1,000 questions are left (80 % interval)."
 
 
 @pytest.mark.parametrize("n", [2, 3])

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from samecluster import Answer, How, Predict, Question, Recovery, Verdict, recover
+from samecluster import Answer, How, MarginSearch, Predict, Question, Recovery, Verdict, recover
 from samecluster.errors import InvalidInputError, RefutedError
 from samecluster.instances import make_ellipsoids
 from samecluster.recovery.result.audit_report import AuditReport
@@ -105,8 +105,7 @@ def test_it_says_what_is_known_and_under_what(tmp_path, proven) -> None:
     assert f"All 300 points have a label, in 3 clusters, after {n} questions." in report.words
     assert (
         f"{proven.count(How.PROVEN)} proven 9{proven.count(How.PROVEN) / 3 - 90:.1f}%"
-        f" Proven under margin 1, 3 clusters and the {n} answers listed below: right if all of "
-        "that is." in report.words
+        f" {proven.claims[1]}" in report.words
     )
     assert "No audit was made" in report.words
     assert "No answer was found" in report.words
@@ -114,38 +113,33 @@ def test_it_says_what_is_known_and_under_what(tmp_path, proven) -> None:
     assert f"The proof has {len(proven.proof or []):,} records" in report.words
 
 
-def test_without_a_number_of_clusters_none_is_assumed(tmp_path, proven) -> None:
-    report = read(tmp_path, replace(proven, n_clusters=None))
-    assert "Proven under margin 1 and the" in report.words
-
-
 def test_an_estimated_margin_is_called_so(tmp_path, proven) -> None:
     how = np.where(proven.how_codes == How.PROVEN, How.INFERRED, proven.how_codes)
     inferred = replace(proven, how_codes=how.astype(np.int8), margin=0.25)
-    told = "from margin 0.25, which was estimated and which nobody vouches for"
-    assert told in read(tmp_path, inferred, margin_declared=False).words
+    told = "every cluster has the guessed margin of 0.25"
+    guessed = replace(inferred, search=MarginSearch(0.25, (), 3))
+    assert told in read(tmp_path, guessed).words
     declared = read(tmp_path, inferred).words
     assert told not in declared
-    assert "from a premise that nobody vouches for" in declared
+    assert "if a premise holds that nobody vouches for" in declared
 
 
 def test_predictions_come_with_what_the_model_expects_of_itself(tmp_path, predicted) -> None:
     by_model = predicted.how_codes == How.PREDICTED
     assert predicted.probability is not None
-    wrong = float(np.sum(1 - predicted.probability[by_model]))
-    assert f"expects {wrong:,.1f} of them to be" in read(tmp_path, predicted).words
+    wrong = float(np.mean(1 - predicted.probability[by_model]))
+    assert f"expects {100 * wrong:.2g} % of them to be" in read(tmp_path, predicted).words
 
 
 def test_audit_refutations_and_exceptions_are_told_as_they_are(tmp_path, proven) -> None:
     refuted = RefutedError(3, 1, (Answer(Question(3, 4), Verdict.SAME),), 1.0, 0.4)
     report = read(
         tmp_path,
-        proven,
-        audit=AuditReport(20_000, 159, 0.95, 327, 0, 1, True),
+        replace(proven, audit=AuditReport(20_000, 159, 0.95, 327, 0, 1, True)),
         trouble=[refuted, "another"],
         exceptions=["row 17"],
     )
-    assert "At most 0.8 % of the labels are wrong (95 % confidence, 327 audits" in report.words
+    assert "at most 0.8 % of the labels are wrong (95 % confidence, 327 audits" in report.words
     assert str(refuted) in report.words
     assert "another" in report.words
     assert "row 17" in report.words
@@ -233,17 +227,17 @@ def unpictured(proven: Recovery, **told) -> Reader:
         return Reader(page(Contents(proven, **told)))
 
 
-@given(texts, texts, texts, texts, texts, texts)
-def test_all_text_is_shown_as_text(proven, title, audit, trouble, exception, name, field) -> None:
-    plain = unpictured(proven, title="t", audit="a", trouble=["b"], exceptions=["c"],
+@given(texts, texts, texts, texts, texts)
+def test_all_text_is_shown_as_text(proven, title, trouble, exception, name, field) -> None:
+    plain = unpictured(proven, title="t", trouble=["b"], exceptions=["c"],
                        items={0: {"f": "x"}})  # fmt: skip
     report = unpictured(
-        proven, title=title, audit=audit, trouble=[trouble], exceptions=[exception],
+        proven, title=title, trouble=[trouble], exceptions=[exception],
         names={0: name}, items={0: {field: name}},
     )  # fmt: skip
     assert report.tags == plain.tags, "text became an element"
     read_texts = "".join(report.texts)
-    for text in (title, audit[1:], trouble, exception, name, field):
+    for text in (title, trouble, exception, name, field):
         assert text in read_texts
     assert [*report.rows[-1]][-1] == name
     assert [*report.rows[-2]][-1] == field
@@ -263,14 +257,15 @@ def test_a_report_that_fails_leaves_the_old_one_and_nothing_else(tmp_path, prove
             raise RuntimeError("no words")
 
     path = tmp_path / "report.html"
-    path.write_text("old")
+    write_report(proven, path, title="old")
+    old = path.read_text()
     with pytest.raises(RuntimeError, match="no words"):
-        write_report(proven, path, title="t", audit=Broken())
-    assert path.read_text() == "old"
+        write_report(proven, path, title="t", trouble=[Broken()])
+    assert path.read_text() == old
     (tmp_path / "folder").mkdir()
-    for target in (tmp_path / "folder", tmp_path / "missing" / "r.html"):
-        with pytest.raises(InvalidInputError, match=f"report {target} cannot be written"):
-            write_report(proven, target, title="t")
+    for name, why in (("folder", "is a folder"), ("missing/r.html", "cannot be written")):
+        with pytest.raises(InvalidInputError, match=f"{tmp_path / name} {why}"):
+            write_report(proven, tmp_path / name, title="t")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["folder", "report.html"]
 
 

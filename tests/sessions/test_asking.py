@@ -8,6 +8,7 @@ import pytest
 from samecluster import clustering_error, recover
 from samecluster.errors import (
     InvalidInputError,
+    ProtocolError,
 )
 from samecluster.oracles import LabelOracle
 from samecluster.recovery.certify.plan import Certify
@@ -109,6 +110,39 @@ def test_a_key_protects_against_an_answer_that_arrives_again_after_an_undo() -> 
     resumed = reopened(session)
     assert resumed.tell(question.id, "same", key="page 1, answer 1") == sequence
     assert resumed.state.n_questions == session.state.n_questions == 0
+
+
+def test_two_people_may_use_the_same_keys() -> None:
+    session = new_session(method="everything")
+    told = []
+    for number in range(4):
+        for who in ("program 1", "program 2"):
+            (question,) = session.ask(who, lease_seconds=60)
+            told.append(session.tell(question.id, truth(question), who, key=f"answer-{number}"))
+    assert len(set(told)) == session.state.n_questions == 8
+    same_known(session, reopened(session))
+
+
+def test_a_key_sent_with_another_answer_is_refused_and_changes_nothing() -> None:
+    session = new_session(method="everything")
+    (question,), key = session.ask("ann"), "answer-1"
+    session.tell(question.id, "same", "ann", key=key)
+    (second,) = session.ask("ann")
+    before = kinds(session)
+    for other_answer in (
+        lambda one: one.tell(second.id, "same", "ann", key=key),
+        lambda one: one.tell(question.id, "different", "ann", key=key),
+        lambda one: one.flag(question.id, "blurred", "ann", key=key),
+        lambda one: one.flag(second.id, "blurred", "ann", key=key),
+    ):
+        for one in (session, reopened(session)):
+            with pytest.raises(ProtocolError, match="key of its own"):
+                other_answer(one)
+            assert kinds(one) == before
+    first, last = question.id.split(":")
+    assert session.tell(f"{last}:{first}", "same", "ann", key=key) == 2, (
+        "the same, told differently"
+    )
 
 
 def test_a_person_may_change_their_mind() -> None:

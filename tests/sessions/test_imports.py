@@ -52,6 +52,39 @@ def test_imports_guide_the_run_are_no_questions_and_go_as_they_came() -> None:
     same_known(session, reopened(session))
 
 
+def test_direct_contradictions_are_refused_and_both_answers_named() -> None:
+    session = new_session()
+    (asked,) = answer(session, 1)
+    opposite = (asked.comparator, asked.item, other(truth(asked)))
+    fine = ("item 80", "item 81", "same")
+    before = kinds(session)
+    with pytest.raises(AnswerError, match="nothing was imported") as caught:
+        session.import_answers([fine, opposite], "old.csv")
+    told = str(caught.value)
+    assert f"{asked.item} and {asked.comparator} {truth(asked)}" in told
+    assert f"{opposite[0]} and {opposite[1]} {opposite[2]} (old.csv)" in told
+    with pytest.raises(AnswerError, match="item 81 and item 80 different") as caught:
+        session.import_answers([fine, ("item 81", "item 80", "different")], "old.csv")
+    assert "item 80 and item 81 same" in str(caught.value)
+    assert kinds(session) == before
+    session.import_answers([fine, fine, (asked.item, asked.comparator, truth(asked))], "old.csv")
+    session.import_answers([("item 80", "item 81", "unsure")], "new.csv")
+    with pytest.raises(AnswerError, match=r"(?s)old\.csv.*new\.csv"):
+        session.import_answers([("item 80", "item 81", "different")], "new.csv")
+
+
+def test_an_import_may_side_with_most_people_and_break_a_tie() -> None:
+    session = new_session(opinions=3)
+    (question,) = session.ask("ann")
+    pair = (question.item, question.comparator)
+    for who, verdict in (("ann", "same"), ("ben", "same"), ("cem", "different")):
+        session.tell(question.id, verdict, who)
+    session.import_answers([(*pair, "same")], "more.csv")
+    session.undo("ann")
+    session.undo("ben")
+    session.import_answers([(*pair, "different")], "other.csv")
+
+
 def test_contradictions_of_an_import_are_listed_before_anything_is_written() -> None:
     session = new_session()
     asked = answer(session, 8)

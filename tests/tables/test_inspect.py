@@ -62,7 +62,7 @@ def test_problems_are_printed_as_json_before_the_error(tmp_path, capsys) -> None
     path = tmp_path / "a.csv"
     path.write_text("x,y\n1,2\n,3\n4,inf\n5,6\n")
     with pytest.raises(InvalidInputError, match="line 4, column 'y': 'inf'"):
-        inspected(str(path), "--json")
+        inspected(str(path), "--json", "--missing", "error")
     assert len(json.loads(capsys.readouterr().out)["problems"]) == 2
 
 

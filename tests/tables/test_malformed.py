@@ -93,12 +93,22 @@ MALFORMED = {
     "gzip": ("a.csv", b"\x1f\x8b\x08\0", [], ["a.csv is packed with gzip"]),
     "Excel": ("a.xlsx", b"x", [], [".xlsx files cannot be read", "save the sheet as CSV"]),
     "pickle": ("a.pkl", pickle.dumps([1]), [], [".pkl files cannot be read", "can run programs"]),
-    "NaN": ("a.csv", b"x,y\n1,2\nNaN,3\n4,5\n", [], ["a.csv, line 3, column 'x': no value"]),
-    "blank cell": ("a.csv", b"x,y\n1,2\n3,\n4,5\n", [], ["a.csv, line 3, column 'y': no value"]),
+    "NaN": (
+        "a.csv",
+        b"x,y\n1,2\nNaN,3\n4,5\n",
+        ["--missing", "error"],
+        ["a.csv, line 3, column 'x': no value"],
+    ),
+    "blank cell": (
+        "a.csv",
+        b"x,y\n1,2\n3,\n4,5\n",
+        ["--missing", "error"],
+        ["a.csv, line 3, column 'y': no value"],
+    ),
     "gap in a text column named": (
         "a.csv",
         b"x,t\n1,a\n2,\n3,b\n",
-        ["--categories", "t"],
+        ["--missing", "error", "--categories", "t"],
         ["a.csv, line 3, column 't': no value"],
     ),
     "inf": ("a.csv", b"x,y\n1,2\ninf,3\n", [], ["a.csv, line 3, column 'x': 'inf' is no finite"]),
@@ -223,7 +233,7 @@ MALFORMED = {
     "Parquet with a null": (
         "a.parquet",
         parquet({"x": [1.5, None, 3.5], "y": [1, 2, 5]}),
-        [],
+        ["--missing", "error"],
         ["a.parquet, row 1, column 'x': no value"],
     ),
     "Parquet with inf": (
@@ -248,7 +258,7 @@ MALFORMED = {
     "NumPy with NaN": (
         "a.npy",
         npy(np.array([[1, 2], [3, np.nan], [5, 7]])),
-        [],
+        ["--missing", "error"],
         ["a.npy, row 1, column 'x1': no value"],
     ),
     "npz of two lengths": (
@@ -283,7 +293,7 @@ MALFORMED = {
     "JSON with a key missing": (
         "a.jsonl",
         b'{"x": 1, "y": 2}\n{"x": 3}\n{"x": 4, "y": 7}\n',
-        [],
+        ["--missing", "error"],
         ["a.jsonl, line 2, column 'y': no value"],
     ),
     "JSON with a huge integer": (

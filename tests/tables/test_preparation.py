@@ -218,14 +218,14 @@ def test_new_data_is_checked_as_the_first_was() -> None:
         ("x,z\n1,2\n3,4\n", "has no column 'y'; it has x, z"),
         ("x,y\n1,2\n3,\n", "line 3, column 'y': no value"),
         ("x,y\n1,2\nfour,4\n", "line 3, column 'x': 'four' is no number"),
-        ("x,y\n1,2\ninf,4\n", "line 3, column 'x': 'inf' is no number"),
+        ("x,y\n1,2\ninf,4\n", "line 3, column 'x': 'inf' is no finite number"),
     ]:
         with pytest.raises(InvalidInputError, match=message):
             preparation.apply(parsed(text))
 
 
 def test_a_preparation_of_another_version_is_refused() -> None:
-    with pytest.raises(InvalidInputError, match="version 99; only 1 is known"):
+    with pytest.raises(InvalidInputError, match="version 99; only versions up to 2"):
         Preparation.from_json('{"version": 99}')
 
 

@@ -163,10 +163,11 @@ def test_how_is_written_in_words() -> None:
 def test_a_file_appears_only_when_it_is_complete(tmp_path) -> None:
     table = parsed("x,y\n1,2\n3,4\n")
     target = tmp_path / "out.csv"
-    target.write_text("old")
+    old = "x,y,cluster,how,probability\nold\n"
+    target.write_text(old)
     with pytest.raises(InvalidInputError, match="cluster has 1 values for 2 rows"):
         write_results(table, target, [0], ["asked"] * 2, [1, 1])
-    assert target.read_text() == "old"
+    assert target.read_text() == old
     write_results(table, target, [0, 1], ["asked"] * 2, [1, 1])
     assert [path.name for path in tmp_path.iterdir()] == ["out.csv"]
     assert target.read_text().startswith("x,y,cluster")
@@ -176,8 +177,8 @@ def test_a_file_appears_only_when_it_is_complete(tmp_path) -> None:
     ("name", "message"),
     [
         ("out.xlsx", "the name must end in"),
-        ("no/out.csv", "cannot be written: No such file"),
-        (".", "cannot be written"),
+        ("no/out.csv", "cannot be written: there is no folder"),
+        (".", "is a folder; name a file"),
     ],
 )
 def test_places_that_cannot_be_written_are_named(name, message, tmp_path) -> None:

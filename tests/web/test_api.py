@@ -78,6 +78,22 @@ def test_an_answer_sent_again_with_its_key_is_taken_once(data) -> None:
         assert owner.progress()["n_questions"] == 1
 
 
+def test_two_programs_may_number_their_answers_alike(data) -> None:
+    begin(data, method="everything")
+    with in_thread(data) as served:
+        programs = [served.invite("one"), served.invite("two")]
+        for number in range(3):
+            for program in programs:
+                (question,) = program.next()
+                program.answer(question, data.verdict(question), key=f"answer-{number:04d}")
+        assert programs[-1].progress()["n_questions"] == 6
+        (question,) = programs[0].next()
+        sent = {"question": question["id"], "verdict": "same", "key": "answer-0000"}
+        refused = programs[0].client.post("/api/v1/answers", json=sent)
+        assert refused.status_code == 409
+        assert "key of its own" in refused.json()["error"]
+
+
 def test_undo_takes_back_ones_own_last_answer_and_shows_it_again(data) -> None:
     begin(data, method="everything")
     with in_thread(data) as served:
@@ -174,6 +190,9 @@ def test_a_click_sent_again_adds_nothing_and_is_undone_as_a_whole(tmp_path) -> N
         group = {data.truth[one["anchor"]]: one["number"] for one in clusters}[data.truth[item]]
         again = owner.post("placements", item=item, group=group, key="placement-0")
         assert again["settled"] == 0
+        for other in ({"item": item, "group": None}, {"item": "s0", "group": group}):
+            sent = {**other, "key": "placement-0"}
+            assert owner.client.post("/api/v1/placements", json=sent).status_code == 409
         shown = owner.post("undo")["question"]
         assert item in (shown["item"]["key"], shown["comparator"]["key"])
         owner.post(f"clusters/{group}/name", name="seen")

@@ -1,6 +1,8 @@
 """Personal links: who they are for, where they are kept, and how long they work."""
 
+import multiprocessing
 import stat
+from pathlib import Path
 
 import pytest
 
@@ -94,3 +96,56 @@ def test_two_servers_on_one_machine_do_not_share_cookies(tmp_path) -> None:
             client.get(served.link)
             names += list(client.cookies)
     assert len(set(names)) == 2
+
+
+def _invite_many(file: Path, of: str, n: int) -> None:
+    for number in range(n):
+        Participants(file).invite(Participant(f"{of} {number}", "annotator"))
+        if number % 5 == 4:
+            Participants(file).revoke(f"{of} {number - 2}")
+
+
+def test_no_invitation_or_revocation_of_another_process_is_undone(file) -> None:
+    spawn = multiprocessing.get_context("spawn")
+    workers = [spawn.Process(target=_invite_many, args=(file, of, 100)) for of in ("one", "two")]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join()
+        assert worker.exitcode == 0
+    expected = {f"{of} {n}" for of in ("one", "two") for n in range(100) if n % 5 != 2}
+    assert Participants(file).roles().keys() == expected
+    assert sorted(path.name for path in file.parent.iterdir()) == [file.name, f"{file.name}-lock"]
+
+
+def test_a_write_that_fails_leaves_the_links_as_they_were(file, monkeypatch) -> None:
+    secret = Participants(file).invite(Participant("Ann", "annotator"))
+
+    def full(_: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("samecluster.web.links.os.fsync", full)
+        with pytest.raises(StoreError, match="No space left"):
+            Participants(file).invite(Participant("Bob", "annotator"))
+    assert Participants(file).roles() == {"Ann": "annotator"}
+    assert Participants(file).person(secret) is not None
+    assert sorted(path.name for path in file.parent.iterdir()) == [file.name, f"{file.name}-lock"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[]", "3", "{}", '{"links": {"a": 3}, "address": null}', "[" * 100_000]
+    + [f'{{"links": {{"a": {{"who": {who}}}}}, "address": null}}' for who in ("3", "null", "[]")],
+)
+def test_a_file_that_is_no_list_of_links_is_named(file, text) -> None:
+    file.parent.mkdir()
+    file.write_text(text)
+    with pytest.raises(StoreError, match="cannot be read"):
+        Participants(file).roles()
+
+
+def test_a_link_to_a_session_has_the_same_people(tmp_path) -> None:
+    (tmp_path / "link.samecluster").symlink_to("real.samecluster")
+    names = ("link.samecluster", "real.samecluster")
+    assert len({links_file(tmp_path / name) for name in names}) == 1

@@ -3,14 +3,17 @@
 import asyncio
 import contextlib
 import json
+from itertools import islice
 
 import pytest
 
 from samecluster.web import live
+from samecluster.web.links import Participants, links_file
 from samecluster.web.plot import Plot
 from samecluster.web.session_thread import SessionThread
 from samecluster.web.snapshot import SessionSummary
 from tests.cases.session_cases import instance, new_session
+from tests.web.served import in_thread, write_data
 
 N = 40
 
@@ -60,6 +63,7 @@ def test_a_watcher_hears_progress_at_once_and_later_only_news(made, monkeypatch)
 def test_silence_is_broken_by_comments(made, monkeypatch) -> None:
     thread, plot = made
     monkeypatch.setattr(live, "_SILENCE", 0.01)
+    monkeypatch.setattr(live, "_LOOK", 0.01)
     monkeypatch.setattr(live, "_PAUSE", 0.0)
 
     async def watch() -> str:
@@ -70,6 +74,26 @@ def test_silence_is_broken_by_comments(made, monkeypatch) -> None:
         return heard[-1]
 
     assert asyncio.run(watch()) == ": still here\n\n"
+
+
+def test_the_stream_of_a_link_that_was_revoked_ends(tmp_path, monkeypatch) -> None:
+    monkeypatch.setattr(live, "_SILENCE", 0.1)
+    monkeypatch.setattr(live, "_LOOK", 0.1)
+    data = write_data(tmp_path)
+    with in_thread(data) as served:
+        ann, bob = served.invite("Ann"), served.invite("Bob")
+        with (
+            ann.client.stream("GET", "/api/v1/events") as hers,
+            bob.client.stream("GET", "/api/v1/events") as his,
+        ):
+            heard, goes_on = hers.iter_text(), his.iter_text()
+            assert "event: progress" in next(heard)
+            assert "event: progress" in next(goes_on)
+            assert Participants(links_file(data.session)).revoke("Ann") == 1
+            assert len(list(islice(heard, 50))) < 50, "it ends by itself"
+            (question,) = bob.next()
+            bob.answer(question, data.verdict(question))
+            assert any("event: progress" in text for text in goes_on), "another link holds"
 
 
 def summary(version: int, *, trouble: int = 0, ended: str = "") -> SessionSummary:

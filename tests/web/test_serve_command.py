@@ -63,6 +63,32 @@ def test_ctrl_c_keeps_all_answers_and_says_how_to_go_on(tmp_path, run) -> None:
     assert "after 3 questions" in run("status", str(data.session)).stdout
 
 
+def test_a_session_that_is_deleted_meanwhile_takes_no_answers_and_is_saved(tmp_path, run) -> None:
+    data = write_data(tmp_path)
+    with in_process(data, "--id", "shell", "--port", "0") as (served, process):
+        owner, ann = served.owner(), served.invite("Ann")
+        for person in (owner, ann):
+            (question,) = person.next()
+            person.answer(question, data.verdict(question))
+        data.session.unlink()
+        for number in range(30):
+            (question,) = ann.next()
+            sent = {"question": question["id"], "verdict": "same", "key": f"answer-{number:04d}"}
+            refused = ann.client.post("/api/v1/answers", json=sent)
+            assert refused.status_code == 503
+            assert "was deleted or moved while it was in use, so this is not kept" in refused.text
+            assert str(tmp_path) not in refused.text, "no path of this machine"
+        process.send_signal(signal.SIGINT)
+        said, _ = process.communicate()
+        assert process.returncode == 1
+    copy = tmp_path / "shells.csv.saved.samecluster"
+    assert "kept." not in said
+    assert f"samecluster: {data.session} was deleted" in said, "at the end"
+    assert 2 <= said.count(f"saved in {copy}") < 10, "and when it was noticed, not 30 times"
+    copy.rename(data.session)
+    assert "after 2 questions" in run("status", str(data.session)).stdout
+
+
 def test_invite_prints_a_link_that_works_now_and_after_a_restart(tmp_path, run) -> None:
     data = write_data(tmp_path)
     with httpx.Client(follow_redirects=True, verify=TLS) as ann:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import enum
+import io
+import os
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -17,6 +20,8 @@ from samecluster.cli.commands.inspect import inspect
 from samecluster.cli.commands.label import label
 from samecluster.cli.commands.serve import invite, serve
 from samecluster.cli.commands.session import doctor, history, name, status, undo
+from samecluster.cli.options import Force
+from samecluster.cli.terminal.harmless import print_error, print_lines
 from samecluster.errors import InvalidInputError, SameClusterError
 
 __all__ = ["app", "main"]
@@ -33,10 +38,13 @@ app = typer.Typer(
 EXIT_CODES = {InvalidInputError: 2, SameClusterError: 1}
 """2: what was passed cannot be used; 1: something else went wrong."""
 
+_CommandLineError: type[Exception] = typer.BadParameter.__mro__[2]
+"""ClickException: of click, or of the copy that newer versions of typer have of it."""
+
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"samecluster {samecluster.__version__}")
+        print_lines(f"samecluster {samecluster.__version__}")
         raise typer.Exit
 
 
@@ -60,6 +68,7 @@ def demo(
     save: Annotated[
         Path | None, typer.Option(help="Folder to write data.npy and proof.jsonl.gz to.")
     ] = None,
+    force: Force = False,
 ) -> None:
     """Make the paper's instance, recover it from a simulated oracle, and check the proof.
 
@@ -67,13 +76,20 @@ def demo(
     """
     from samecluster.cli.commands.demo import run_demo
 
-    run_demo(points, dimension, clusters, margin, condition, seed, save)
+    run_demo(points, dimension, clusters, margin, condition, seed, save, force)
 
 
 @app.command()
 def verify(
     data: Annotated[Path, typer.Argument(help="The points the proof is about: .npy or .csv.")],
     proof: Annotated[Path, typer.Argument(help="The proof log, as written by samecluster.")],
+    resolution: Annotated[
+        float,
+        typer.Option(
+            help="The largest resolution to allow, as a share of each column's spread. Clusters "
+            "are then taken to have no sharper boundary."
+        ),
+    ] = 2.0**-10,
 ) -> None:
     """Check a proof against the data, in exact arithmetic, and name the first bad record.
 
@@ -81,7 +97,7 @@ def verify(
     """
     from samecluster.cli.commands.verify import run_verify
 
-    if not run_verify(data, proof):
+    if not run_verify(data, proof, resolution):
         raise typer.Exit(1)
 
 
@@ -132,6 +148,7 @@ def reproduce(
     out: Annotated[
         Path, typer.Option(help="Folder for the report, the tables, the pictures and the results.")
     ] = Path("reproduced"),
+    force: Force = False,
 ) -> None:
     """Run the paper's experiments again and write a report with tables and pictures.
 
@@ -141,14 +158,29 @@ def reproduce(
     """
     from samecluster.cli.commands.reproduce import run_reproduce
 
-    if not run_reproduce(what.value, runs, quick, out):
+    if not run_reproduce(what.value, runs, quick, out, force):
         raise typer.Exit(130)
 
 
 def main() -> None:
     """Run the command; an expected error becomes one line and an exit code."""
     try:
-        app()
+        code = app(standalone_mode=False)
+        sys.stdout.flush()
     except SameClusterError as error:
-        typer.echo(f"samecluster: {error}", err=True)
-        sys.exit(next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind)))
+        print_error(str(error))
+        code = next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
+    except _CommandLineError as error:
+        told = io.StringIO()
+        error.show(told)  # type: ignore[attr-defined]
+        print_lines(*told.getvalue().splitlines(), err=True)
+        code = error.exit_code  # type: ignore[attr-defined]
+    except typer.Abort:
+        print_error("stopped")
+        code = 1
+    except OSError as error:  # of a file it says which; standard output has no name
+        print_error(str(error) if error.filename else f"standard output: {error.strerror}")
+        code = 1
+        with contextlib.suppress(OSError, ValueError):  # or it would be tried again at the end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    sys.exit(code)

@@ -10,7 +10,6 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -21,130 +20,79 @@ if TYPE_CHECKING:
     from samecluster.oracles import CommandOracle
     from samecluster.oracles.command_protocol import ShownItem
 
-__all__ = ["Json", "OracleCommandOptions", "takes_request"]
+__all__ = ["Force", "Json", "OracleCommandOptions", "takes_request"]
 
 
+Force = Annotated[
+    bool,
+    typer.Option("--force", help="Replace files that exist and are no results of samecluster."),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-_SESSION: dict[str, Any] = {
-    "session": Annotated[
-        Path | None,
-        typer.Option("--session", help="The session file, instead of DATA.samecluster."),
-    ],
-    "who": Annotated[str | None, typer.Option("--who", help="The name of the person who answers.")],
+# By the field of `Request`, which has the type.
+_OPTIONS: dict[str, Any] = {
+    "data": typer.Argument(
+        help="A .csv, .tsv, .parquet, .jsonl, .npy or .npz file, a folder of images, or - for "
+        "CSV from standard input."
+    ),
+    "session": typer.Option("--session", help="The session file, instead of DATA.samecluster."),
+    "who": typer.Option("--who", help="The name of the person who answers."),
+    "separator": typer.Option("--sep", help="The separator; 'tab' for a tab."),
+    "decimal": typer.Option("--decimal", help="The decimal mark: . or ,"),
+    "encoding": typer.Option("--encoding", help="Such as utf-8 or cp1252."),
+    "missing": typer.Option(
+        "--na", help="A cell that stands for no value, beside NA, NaN, null, ..."
+    ),
+    "header": typer.Option("--header/--no-header", help="Whether the first line has names."),
+    "in_blocks": typer.Option(
+        "--in-blocks",
+        help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Questions are "
+        "about a sample, and `export` labels all rows.",
+    ),
+    "dask": typer.Option(
+        "--dask", help="The same on the workers of a Dask scheduler at this address."
+    ),
+    "id_column": typer.Option("--id", help="The column that names the items."),
+    "features": typer.Option(
+        "--features", help="Columns of numbers to use: a,b,c or several times."
+    ),
+    "ignore": typer.Option("--ignore", help="Columns to leave out."),
+    "categories": typer.Option("--categories", help="Columns of categories to use."),
+    "text": typer.Option("--text", help="Columns of text to use."),
+    "vectors": typer.Option("--vectors", help="A file with the features, such as embeddings."),
+    "order": typer.Option("--order", help="'name': vectors are in the order of image names."),
+    "image_size": typer.Option("--image-size", help="Pixels a side that images get; 32."),
+    "scale": typer.Option("--scale/--no-scale", help="Whether columns are standardised; they are."),
+    "reduce": typer.Option("--reduce", help="Use this many principal components."),
+    "missing_cells": typer.Option(
+        "--missing",
+        metavar="median|drop|error",
+        help="Rows with missing values: fill in medians and mark them (done unless said otherwise; "
+        "in a terminal you are asked), leave them out, or stop.",
+    ),
+    "drop_missing": typer.Option("--drop-missing", help="The same as --missing drop."),
+    "labels": typer.Option("--labels", help="The column with groups known already, else blank."),
+    "labels_as": typer.Option(
+        "--labels-as",
+        help="'known': they are answers, unless said otherwise; 'hint': they may be wrong, and "
+        "only guide the questions.",
+    ),
+    "pairs": typer.Option("--pairs", help="A file with known pairs: id, id, same or different."),
+    "truth": typer.Option("--truth", help="The column with the true groups."),
+    "margin": typer.Option("--margin", help="The margin of every cluster, or auto."),
+    "clusters": typer.Option("--clusters", help="The number of clusters, or unknown."),
+    "audit": typer.Option(
+        "--audit",
+        help="Check labels until at most this share is wrong: 0.01 (at 95 % confidence), 0.01,0.99 "
+        "or none.",
+    ),
+    "max_questions": typer.Option(
+        "--max-questions", help="The budget for the whole session, or none."
+    ),
+    "seed": typer.Option(
+        "--seed", help="For other questions; the same data and seed give the same."
+    ),
 }
-_READING: dict[str, Any] = {
-    "data": Annotated[
-        str,
-        typer.Argument(
-            help="A .csv, .tsv, .parquet, .jsonl, .npy or .npz file, a folder of images, or - for "
-            "CSV from standard input."
-        ),
-    ],
-    "separator": Annotated[
-        str | None, typer.Option("--sep", help="The separator; 'tab' for a tab.")
-    ],
-    "decimal": Annotated[str | None, typer.Option("--decimal", help="The decimal mark: . or ,")],
-    "encoding": Annotated[str | None, typer.Option("--encoding", help="Such as utf-8 or cp1252.")],
-    "missing": Annotated[
-        list[str] | None,
-        typer.Option("--na", help="A cell that stands for no value, instead of NA, NaN, null, ..."),
-    ],
-    "header": Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Whether the first line has names.")
-    ],
-}
-_FEATURES: dict[str, Any] = {
-    "in_blocks": Annotated[
-        bool,
-        typer.Option(
-            "--in-blocks",
-            help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Questions "
-            "are about a sample, and `export` labels all rows.",
-        ),
-    ],
-    "dask": Annotated[
-        str | None,
-        typer.Option("--dask", help="The same on the workers of a Dask scheduler at this address."),
-    ],
-    "id_column": Annotated[
-        str | None, typer.Option("--id", help="The column that names the items.")
-    ],
-    "features": Annotated[
-        list[str] | None,
-        typer.Option("--features", help="Columns of numbers to use: a,b,c or several times."),
-    ],
-    "ignore": Annotated[list[str] | None, typer.Option("--ignore", help="Columns to leave out.")],
-    "categories": Annotated[
-        list[str] | None, typer.Option("--categories", help="Columns of categories to use.")
-    ],
-    "text": Annotated[list[str] | None, typer.Option("--text", help="Columns of text to use.")],
-    "vectors": Annotated[
-        Path | None, typer.Option("--vectors", help="A file with the features, such as embeddings.")
-    ],
-    "order": Annotated[
-        str | None, typer.Option("--order", help="'name': vectors are in the order of image names.")
-    ],
-    "image_size": Annotated[
-        int | None, typer.Option("--image-size", help="Pixels a side that images get; 32.")
-    ],
-    "scale": Annotated[
-        bool | None,
-        typer.Option("--scale/--no-scale", help="Whether columns are standardised; they are."),
-    ],
-    "reduce": Annotated[
-        int | None, typer.Option("--reduce", help="Use this many principal components.")
-    ],
-    "drop_missing": Annotated[
-        bool, typer.Option("--drop-missing", help="Leave out rows with missing values.")
-    ],
-}
-_KNOWN: dict[str, Any] = {
-    "labels": Annotated[
-        str | None,
-        typer.Option("--labels", help="The column with groups known already, else blank."),
-    ],
-    "labels_as": Annotated[
-        str | None,
-        typer.Option(
-            "--labels-as",
-            help="'known': they are answers, unless said otherwise; 'hint': they may be wrong, and "
-            "only guide the questions.",
-        ),
-    ],
-    "pairs": Annotated[
-        Path | None,
-        typer.Option("--pairs", help="A file with known pairs: id, id, same or different."),
-    ],
-    "truth": Annotated[
-        str | None, typer.Option("--truth", help="The column with the true groups.")
-    ],
-}
-_DECLARED: dict[str, Any] = {
-    "margin": Annotated[
-        str | None, typer.Option("--margin", help="The margin of every cluster, or auto.")
-    ],
-    "clusters": Annotated[
-        str | None, typer.Option("--clusters", help="The number of clusters, or unknown.")
-    ],
-    "audit": Annotated[
-        str | None,
-        typer.Option(
-            "--audit",
-            help="Check labels until at most this share is wrong: 0.01 (at 95 % confidence), "
-            "0.01,0.99 or none.",
-        ),
-    ],
-    "max_questions": Annotated[
-        str | None,
-        typer.Option("--max-questions", help="The budget for the whole session, or none."),
-    ],
-    "seed": Annotated[
-        int | None,
-        typer.Option("--seed", help="For other questions; the same data and seed give the same."),
-    ],
-}
-_OPTIONS = {**_SESSION, **_READING, **_FEATURES, **_KNOWN, **_DECLARED}
 
 
 def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
@@ -153,8 +101,8 @@ def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[...
     Fields ``without`` which the command does are left out.
     """
     shared = [
-        parameter.replace(annotation=_OPTIONS[name])
-        for name, parameter in inspect.signature(Request).parameters.items()
+        parameter.replace(annotation=Annotated[parameter.annotation, _OPTIONS[name]])
+        for name, parameter in inspect.signature(Request, eval_str=True).parameters.items()
         if name not in without
     ]
 

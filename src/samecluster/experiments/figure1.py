@@ -64,8 +64,11 @@ class Figure1:
         )
 
     def tasks(self) -> list[Task]:
+        return [self._task(*case) for case in self._cases()]
+
+    def _cases(self) -> list[tuple[str, str, int]]:
         return [
-            self._task(layout, algorithm, run)
+            (layout, algorithm, run)
             for layout in LAYOUTS
             for algorithm in _COMPARED[layout]
             for run in range(self.runs)
@@ -77,18 +80,11 @@ class Figure1:
         return aligned_task(algorithm, self.n, layout, _STRETCH, shown, run)
 
     def tables(self, results: Results) -> list[ResultTable]:
-        runs = [
-            {
-                "layout": layout,
-                "algorithm": algorithm,
-                "run": run,
-                **{name: found[name] for name in ("questions", "counted", "error")},
-            }
-            for layout in LAYOUTS
-            for algorithm in _COMPARED[layout]
-            for run in range(self.runs)
-            for found in [results[self._task(layout, algorithm, run).key]]
-        ]
+        runs: list[Row] = []
+        for layout, algorithm, run in self._cases():
+            found = results[self._task(layout, algorithm, run).key]
+            case = {"layout": layout, "algorithm": algorithm, "run": run}
+            runs.append(case | {name: found[name] for name in ("questions", "counted", "error")})
         summary = [
             _summary(layout, algorithm, rows_where(runs, layout=layout, algorithm=algorithm))
             for layout in LAYOUTS

@@ -1,5 +1,10 @@
-"""The paper's Theorem 2: the questions it takes to learn a cluster within its sample's ellipsoid.
+"""What the paper says of one cluster and a sample of it: the sampling lemma, and Theorem 2.
 
+The lemma: points are drawn with replacement until some cluster C has b·d²·ln k draws. Then any
+ellipsoid around its sample, here the one of minimum volume, holds at least n/4k points of C at
+least half of the time, for b large enough.
+
+The theorem bounds the questions it takes to learn a cluster within its sample's ellipsoid.
 TessellationLearn as in the paper, without the expansion: enclose a sample of one cluster, cut the
 ellipsoid into cells, ask one question for each cell that holds points but no sampled member.
 """
@@ -18,10 +23,57 @@ from samecluster.geometry.tessellation import GUARANTEED_MARGIN, Tessellation, g
 from samecluster.instances import make_ellipsoids
 from samecluster.points.array import unit_scaled
 
-__all__ = ["bound", "cluster_task", "learn", "measure_cluster"]
+__all__ = [
+    "SIZES",
+    "bound",
+    "cluster_task",
+    "draw_until",
+    "learn",
+    "measure_cluster",
+    "measure_samples",
+    "sampling_task",
+]
 
+SIZES = ("equal", "halving")
+"""Cluster sizes: all the same, or each half of the one before."""
 _K = 5
 _SAMPLE_CONSTANT = 4.5
+
+
+def sampling_task(n: int, d: int, k: int, sizes: str, b: float, trials: int, seed: int) -> Task:
+    settings = {"n": n, "d": d, "k": k, "sizes": sizes, "b": b, "trials": trials, "seed": seed}
+    return Task("sampling", settings, 0.05 + trials * 0.0005 * (1 + d**2 / 8))
+
+
+def measure_samples(settings: Row) -> Row:
+    """In how many of the trials the ellipsoid holds n/4k points of its cluster, and how many."""
+    n, d, k = settings["n"], settings["d"], settings["k"]
+    shares = None if settings["sizes"] == "equal" else [0.5**i for i in range(k)]
+    made = make_ellipsoids(n, d, k, sizes=shares, random_state=settings["seed"])
+    rng = np.random.default_rng([settings["seed"], 1])
+    wanted = max(1, math.ceil(settings["b"] * d**2 * math.log(k)))
+    inside = []
+    for _ in range(settings["trials"]):
+        cluster, sample = draw_until(made.labels, k, wanted, rng)
+        around = enclosing_ellipsoid(made.X[sample]).ellipsoid
+        members = made.X[made.labels == cluster]
+        inside.append(int(around.contains(members, slack=tolerance.ROUNDING).sum()))
+    enough = sum(count >= n / (4 * k) for count in inside)
+    return {"enough": int(enough), "inside": float(np.mean(inside)) / n}
+
+
+def draw_until(
+    labels: IntArray, k: int, wanted: int, rng: np.random.Generator
+) -> tuple[int, IntArray]:
+    """Draw rows with replacement until a cluster has ``wanted`` draws: it and its distinct rows."""
+    draws = rng.integers(len(labels), size=k * (wanted - 1) + 1)
+    drawn = labels[draws]
+    last = [
+        places[wanted - 1] if len(places) >= wanted else len(draws)
+        for places in (np.flatnonzero(drawn == cluster) for cluster in range(k))
+    ]
+    cluster = int(np.argmin(last))
+    return cluster, np.unique(draws[: last[cluster] + 1][drawn[: last[cluster] + 1] == cluster])
 
 
 def cluster_task(n: int, d: int, rank: int, margin: float, seed: int) -> Task:

@@ -6,29 +6,27 @@ import csv
 from functools import cache
 from importlib import resources
 
-from samecluster.experiments.experiment import Row
+from samecluster.experiments.experiment import Row, rows_where
 
 __all__ = ["published_curves", "published_results"]
 
+_TYPES = {"d": int, "run": int, "round": int, "questions": int, "error": float}
+_NAMES = {"scq-k-means": "scq", "scq-k-means, whitened": "scq-whitened"}
 
-def _read(name: str) -> list[dict[str, str]]:
+
+def _read(name: str) -> list[Row]:
     text = resources.files("samecluster.experiments").joinpath("data", name).read_text("utf-8")
-    return list(csv.DictReader(text.splitlines()))
+    return [
+        {column: _TYPES.get(column, str)(cell) for column, cell in row.items()}
+        for row in csv.DictReader(text.splitlines())
+    ]
 
 
 @cache
 def published_results() -> tuple[Row, ...]:
-    """One row a run: dataset, d, algorithm (named as here), run, questions, error."""
-    names = {"scq-k-means": "scq", "scq-k-means, whitened": "scq-whitened"}
+    """One row per run: dataset, d, algorithm (named as here), run, questions, error."""
     return tuple(
-        {
-            "dataset": row["dataset"],
-            "d": int(row["d"]),
-            "algorithm": names.get(row["algorithm"], "recur-published"),
-            "run": int(row["run"]),
-            "questions": int(row["questions"]),
-            "error": float(row["error"]),
-        }
+        row | {"algorithm": _NAMES.get(row["algorithm"], "recur-published")}
         for row in _read("published_results.csv")
     )
 
@@ -36,18 +34,6 @@ def published_results() -> tuple[Row, ...]:
 @cache
 def published_curves() -> tuple[Row, ...]:
     """RECUR round by round: d, run, questions, error; each run ends with its result."""
-    rounds = [
-        {
-            "d": int(row["d"]),
-            "run": int(row["run"]),
-            "questions": int(row["questions"]),
-            "error": float(row["error"]),
-        }
-        for row in _read("published_curves.csv")
-    ]
-    ends = [
-        {name: row[name] for name in ("d", "run", "questions", "error")}
-        for row in published_results()
-        if row["dataset"] == "general" and row["algorithm"] == "recur-published"
-    ]
-    return tuple(sorted(rounds + ends, key=lambda row: (row["d"], row["run"], row["questions"])))
+    ends = rows_where(published_results(), dataset="general", algorithm="recur-published")
+    rounds = [*_read("published_curves.csv"), *ends]
+    return tuple(sorted(rounds, key=lambda row: (row["d"], row["run"], row["questions"])))

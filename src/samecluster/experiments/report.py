@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import samecluster
+from samecluster._files import written_file
 from samecluster.experiments.experiment import (
     Experiment,
     Outcome,
@@ -39,7 +40,8 @@ def write_tables(tables: Sequence[ResultTable], folder: Path) -> None:
         writer = csv.DictWriter(text, fieldnames=list(table.rows[0]), lineterminator="\n")
         writer.writeheader()
         writer.writerows(table.rows)
-        (folder / f"{table.name}.csv").write_text(text.getvalue(), "utf-8")
+        with written_file(folder / f"{table.name}.csv", lambda _: True) as partial:
+            partial.write_text(text.getvalue(), "utf-8")
 
 
 def report(sections: Sequence[Section], quick: bool) -> str:

@@ -16,9 +16,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from multiprocessing.synchronize import Event
 from pathlib import Path
 
+from samecluster.errors import SameClusterError
 from samecluster.experiments.experiment import Row, Task
 
-__all__ = ["ResultStore", "available_cores", "missing_tasks", "run_tasks"]
+__all__ = ["ResultStore", "available_cores", "missing_tasks", "perform", "run_tasks"]
 
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _LOOK_UP = 0.5
@@ -92,7 +93,7 @@ def run_tasks(
 
 def _here(tasks: Sequence[Task]) -> Generator[tuple[Task, Row]]:
     for task in tasks:
-        yield task, _perform(task)
+        yield task, perform(task)
 
 
 def _in_processes(tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, Row]]:
@@ -102,7 +103,7 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, 
     executor = ProcessPoolExecutor(workers, context, _begin, (stop, os.getpid()))
     try:
         with _one_thread_each():
-            futures = {executor.submit(_perform, task): task for task in tasks}
+            futures = {executor.submit(perform, task): task for task in tasks}
         for future in as_completed(futures):
             yield futures[future], future.result()
     except BaseException:
@@ -112,10 +113,17 @@ def _in_processes(tasks: Sequence[Task], workers: int) -> Generator[tuple[Task, 
         executor.shutdown(cancel_futures=True)
 
 
-def _perform(task: Task) -> Row:
-    from samecluster.experiments.perform import perform
+def perform(task: Task) -> Row:
+    """Carry a task out. The same task gives the same result, wherever and whenever it runs."""
+    from samecluster.experiments.one_cluster import measure_cluster, measure_samples
+    from samecluster.experiments.recoveries import measure
 
-    return perform(task)
+    measures = {"recovery": measure, "sampling": measure_samples, "one-cluster": measure_cluster}
+    try:
+        return measures[task.kind](task.settings)
+    except SameClusterError as error:
+        # Errors with arguments of their own do not survive the way between processes.
+        raise SameClusterError(f"{task.kind} {task.settings}: {error}") from None
 
 
 def _begin(stop: Event, parent: int) -> None:

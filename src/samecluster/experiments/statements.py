@@ -1,6 +1,6 @@
 """The paper's remaining statements, each with what it takes to hold and what was measured.
 
-The sampling lemma (`sampling`), Theorem 2 (`one_cluster`), and the share of all k·n questions that
+The sampling lemma and Theorem 2 (both `one_cluster`), and the share of all k·n questions that
 RECUR needs to get most labels right (on the runs of Figure 3).
 """
 
@@ -20,9 +20,8 @@ from samecluster.experiments.experiment import (
     rows_where,
 )
 from samecluster.experiments.figure3 import Figure3
-from samecluster.experiments.one_cluster import cluster_task
+from samecluster.experiments.one_cluster import SIZES, cluster_task, sampling_task
 from samecluster.experiments.published import published_curves
-from samecluster.experiments.sampling import SIZES, sampling_task
 
 __all__ = ["CONSTANTS", "Statements"]
 

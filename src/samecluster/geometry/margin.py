@@ -7,7 +7,8 @@ x in C and y outside C. With lifted points x̃ = (x, 1) the largest margin is a 
 
 What is promised does not rest on the solver. Its Q only proposes (W, c), with W = AᵀA; the margin
 that is returned is computed from the floats in A and c with a bound on every rounding error, so
-that it holds in exact arithmetic. It is a lower bound: the largest margin is a supremum that is
+that it holds in exact arithmetic: at the resolution, if W_jj τ_j² counts among the squared lengths
+of members. It is a lower bound: the largest margin is a supremum that is
 not attained, and one that was not rounded down would prove wrong labels.
 """
 
@@ -19,9 +20,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from samecluster._parameters import check_share
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError, SolverError
 from samecluster.geometry import tolerance
+from samecluster.geometry.resolution import column_range, resolution_of
 
 __all__ = ["ClusterMargin", "margin_of", "true_margin", "worst"]
 
@@ -38,9 +41,10 @@ class ClusterMargin:
     """A lower bound on the largest margin of one cluster, and the ellipsoid that shows it.
 
     A positive ``margin`` γ says that with A = ``factor`` (d, d) and c = ``centre`` (d,)
-    ``|A(y − c)|² > (1 + γ)·|A(x − c)|²`` for every member x and every other point y, in exact
-    arithmetic on the floats as stored. An infinite one says that ``|A(x − c)|`` is 0 for the
-    members only, or that there is no other point. A margin of 0.0 says nothing.
+    ``|A(y − c)|² > (1 + γ)·|A(x − c)|²`` for every member x and every other point y, and also
+    ``|A(y − c)|² > (1 + γ)·τ_j²·|A e_j|²`` for the ``resolution`` τ (d,) of each column j, in exact
+    arithmetic on the floats as stored. An infinite one says that there is no other point, or at a
+    resolution of 0 that ``|A(x − c)|`` is 0 for the members only. A margin of 0.0 says nothing.
     """
 
     margin: float
@@ -48,6 +52,7 @@ class ClusterMargin:
     centre: FloatArray
     size: int
     label: int
+    resolution: FloatArray
 
     @property
     def matrix(self) -> FloatArray:
@@ -56,7 +61,7 @@ class ClusterMargin:
 
 
 def true_margin(
-    X: FloatArray, labels: IntArray, *, resolution: float = tolerance.RESOLUTION
+    X: FloatArray, labels: IntArray, *, resolution: float | None = None
 ) -> tuple[ClusterMargin, ...]:
     """For each cluster a lower bound on its largest margin, in the order of the labels.
 
@@ -68,8 +73,9 @@ def true_margin(
     ----------
     X : (n, d) array
     labels : (n,) integers; a point with a label below 0 is outside of every cluster
-    resolution : share of each column's range below which differences carry no meaning; at least
-        1e-13 is used. It keeps W finite where members almost lie in a flat. Members exactly in an
+    resolution : share of each column's spread below which differences carry no meaning, as in
+        `Certify`, with the same default. The margins are those at this resolution: what is found
+        here may be declared there. With 0 they are the paper's own; then members exactly in an
         axis-parallel flat that holds no other point have an infinite margin.
 
     Examples
@@ -86,19 +92,27 @@ def true_margin(
             f"labels must be {len(points)} integers, one a row; got {came} (of names, "
             "np.unique(names, return_inverse=True)[1] makes integers)"
         )
-    if not 0.0 <= resolution < 1.0:
-        raise InvalidInputError(f"resolution must be from 0 to below 1, got {resolution}")
+    if resolution is not None:
+        check_share("resolution", resolution)
+    tau = resolution_of(points, resolution)
     names = [int(label) for label in np.unique(numbers) if label >= 0]
-    return tuple(_cluster_margin(points, numbers == name, name, resolution) for name in names)
+    return tuple(_cluster_margin(points, numbers == name, name, tau) for name in names)
 
 
-def margin_of(X: FloatArray, members: BoolArray, factor: FloatArray, centre: FloatArray) -> float:
+def margin_of(
+    X: FloatArray,
+    members: BoolArray,
+    factor: FloatArray,
+    centre: FloatArray,
+    tau: FloatArray | None = None,
+) -> float:
     """A margin that a given ellipsoid shows for the members, rounded down; 0.0 if it shows none.
 
     Parameters
     ----------
     X, members : (n, d) array and (n,) booleans, at least one of them True
     factor, centre : (r, d) array A and (d,) array c; the ellipsoid's matrix is W = AᵀA
+    tau : (d,) the resolution of each column; None is 0
 
     Examples
     --------
@@ -116,6 +130,7 @@ def margin_of(X: FloatArray, members: BoolArray, factor: FloatArray, centre: Flo
         return math.inf
     low, high = _squared_distances(points, factor, centre)
     limit, floor = float(high[members].max()), float(low[~members].min())
+    limit = max(limit, 0.0 if tau is None else _sharpest(factor, tau))
     if not floor > 0.0 or not limit < _LARGEST:
         return 0.0
     if limit == 0.0:
@@ -159,14 +174,23 @@ def _squared_distances(
     return low, np.where(np.isnan(high), np.inf, high)
 
 
+def _sharpest(factor: FloatArray, tau: FloatArray) -> float:
+    """A bound above W_jj τ_j² for every column j in exact arithmetic; 0 where no boundary is."""
+    rank = len(factor)
+    with np.errstate(all="ignore"):
+        lengths = np.sum((factor * tau) ** 2, axis=0) * (1.0 + 2 * (rank + 4) * _UNIT) + _SMALLEST
+    lengths[(factor == 0.0).all(axis=0) | (tau == 0.0)] = 0.0
+    return float(np.where(np.isnan(lengths), np.inf, lengths).max())
+
+
 def _cluster_margin(
-    points: FloatArray, members: BoolArray, label: int, resolution: float
+    points: FloatArray, members: BoolArray, label: int, tau: FloatArray
 ) -> ClusterMargin:
     shown: list[ClusterMargin] = []
     try:
-        for factor, centre in _proposals(points, members, resolution):
-            margin = margin_of(points, members, factor, centre)
-            shown.append(ClusterMargin(margin, factor, centre, int(members.sum()), label))
+        for factor, centre in _proposals(points, members, tau):
+            margin = margin_of(points, members, factor, centre, tau)
+            shown.append(ClusterMargin(margin, factor, centre, int(members.sum()), label, tau))
             if margin == math.inf:
                 break
     except SolverError:
@@ -176,17 +200,17 @@ def _cluster_margin(
 
 
 def _proposals(
-    points: FloatArray, members: BoolArray, resolution: float
+    points: FloatArray, members: BoolArray, tau: FloatArray
 ) -> Iterator[tuple[FloatArray, FloatArray]]:
     """Factors (d, d) and centres (d,): of the spread, of an exact flat, then of the solver's Q.
 
     The program is posed in coordinates in which the members, thickened by τ, have mean 0 and
     spread 1; columns are first scaled by powers of two, which rounds nothing.
     """
-    own, extent = points[members], np.ptp(points, axis=0)
+    own, extent = points[members], column_range(points.min(axis=0), points.max(axis=0))
     # A constant column separates nothing: any length will do that keeps it from being singular.
-    share = max(resolution, tolerance.ROUNDING_NOISE)
-    thickness = np.where(extent > 1e-280, share * extent, 1.0)
+    least = np.where(extent > 1e-280, tolerance.ROUNDING_NOISE * extent, 1.0)
+    thickness = np.maximum(tau, least)
     unit = np.exp2(np.ceil(np.log2(np.maximum(extent, thickness))))
     origin = own.mean(axis=0)
     thickened = np.vstack([(own - origin) / math.sqrt(len(own)), np.diag(thickness)]) / unit

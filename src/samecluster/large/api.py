@@ -21,7 +21,7 @@ from samecluster.large.plan import sample_size
 from samecluster.large.result import LargeRecovery, label_store
 from samecluster.large.run import LargeParameters, LargeRun
 from samecluster.large.sweep import PIECE
-from samecluster.oracles.base import as_oracle, checked_answers
+from samecluster.oracles.base import VerdictReader, as_oracle, checked_answers
 from samecluster.points.block_work import is_remote
 from samecluster.points.dask_cluster import connected, open_dask
 from samecluster.points.files import as_points
@@ -93,8 +93,8 @@ def recover_large(
         dask=dask,
         on_progress=on_progress,
     ) as run:
-        answering = as_oracle(oracle, run.view)
-        return drive_batches(run, lambda questions: checked_answers(answering, questions))
+        answering, read = as_oracle(oracle, run.view), VerdictReader()
+        return drive_batches(run, lambda questions: checked_answers(answering, questions, read))
 
 
 @contextmanager

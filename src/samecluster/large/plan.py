@@ -61,6 +61,11 @@ class LargePlan:
         return self._labelling.search
 
     @property
+    def exceptions(self) -> tuple[int, ...]:
+        """Places in the sample that answers put outside every group."""
+        return self._labelling.exceptions
+
+    @property
     def proof(self) -> ProofLog | None:
         """The proof about the sample, with the header of the one about all rows."""
         return self._labelling.proof

@@ -1,8 +1,7 @@
 """What a proof about a sample has shown, ready to be extended to the rows outside the sample.
 
-Every record stays valid with the resolution of all the data, which is at least that of the sample:
-a longer column τ_j needs less weight in a combination, and adds a positive semidefinite part to the
-matrix of a certificate. Only `count` speaks of all items, so it has to wait for the other rows.
+The resolution is that of the log, so that every record stays valid. Only `count` speaks of all
+items, so it has to wait for the other rows.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ def replayed(log: ProofLog, X: FloatArray, survey: Survey, settings: Certify) ->
     all rows. RefutedError if the margin does not allow it.
     """
     kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs)
-    known = Knowledge(X, log.margin, log.n_clusters, settings.resolution, kernel, 0, survey)
+    known = Knowledge(X, log.margin, log.n_clusters, log.resolution, kernel, 0, survey)
     records = [record for record in log.records if record[0] != "count"]
     for record in records:
         _take(known, record)

@@ -6,18 +6,22 @@ import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from samecluster._files import appearing_folder
 from samecluster.errors import InvalidInputError
 from samecluster.large.other_rows import UNDECIDED
 from samecluster.questions.pair import Answer
 from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import MarginSearch
+from samecluster.recovery.result.separation import ProofSummary
 
 __all__ = ["LabelStore", "LargeRecovery", "label_store"]
 
@@ -40,6 +44,8 @@ class LargeRecovery:
     margin, n_clusters : as declared; a margin that was guessed, or None if none was of use
     search : how the margin was found, if it was guessed
     audit : what the audit has shown, if one was asked for
+    exceptions : rows that answers put outside every group that was found
+    proof : what the proof says beside the labels
     """
 
     labels: npt.NDArray[np.int32]
@@ -52,6 +58,30 @@ class LargeRecovery:
     n_clusters: int | None
     search: MarginSearch | None = None
     audit: AuditReport | None = None
+    exceptions: tuple[int, ...] = ()
+    proof: ProofSummary | None = None
+
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """What is claimed about the labels, and under which premises."""
+        return claims(
+            ClaimBasis(
+                self.labels,
+                self.how_codes,
+                self.answers,
+                self.margin,
+                self.search is not None,
+                self.n_clusters,
+                self.proof,
+                exceptions=self.exceptions,
+                audit=self.audit,
+            )
+        )
+
+    @property
+    def assumptions(self) -> tuple[str, ...]:
+        """What is claimed about the labels, and what that rests on: a sentence for each claim."""
+        return tuple(map(str, self.claims))
 
     def count(self, how: How) -> int:
         """How many labels are known this way."""
@@ -88,10 +118,7 @@ def label_store(n: int, out: str | Path | None) -> Generator[LabelStore, None, N
         return
     folder = Path(out)
     _check_room(n, folder)
-    partial = folder.with_name(folder.name + ".partial")
-    shutil.rmtree(partial, ignore_errors=True)
-    partial.mkdir(parents=True)
-    try:
+    with appearing_folder(folder) as partial:
         names = _array_in(partial / "names.npy", n, np.int16)
         names[:] = UNDECIDED
         labels = _array_in(partial / "labels.npy", n, np.int32)
@@ -100,9 +127,6 @@ def label_store(n: int, out: str | Path | None) -> Generator[LabelStore, None, N
         labels.flush()
         how.flush()
         (partial / "names.npy").unlink()
-        partial.rename(folder)
-    finally:
-        shutil.rmtree(partial, ignore_errors=True)
 
 
 def _array_in(path: Path, n: int, dtype: Any) -> Any:

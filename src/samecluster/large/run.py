@@ -25,6 +25,7 @@ from samecluster.recovery.audit.plan import audited
 from samecluster.recovery.certify.levels import first_rows, sample_seed
 from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.problem import Problem
+from samecluster.recovery.result.separation import summary_of
 
 __all__ = ["LargeParameters", "LargeRun"]
 
@@ -106,6 +107,7 @@ class LargeRun(Run[LargeRecovery]):
             report = yield from audited(
                 store.labels, store.how, tuple(self.ledger), *parameters.audit, draws
             )
+        rows = self._rest.rows
         return LargeRecovery(
             labels=store.labels,
             how_codes=store.how,
@@ -117,6 +119,8 @@ class LargeRun(Run[LargeRecovery]):
             n_clusters=parameters.n_clusters,
             search=search,
             audit=report,
+            exceptions=tuple(rows[list(self._large.exceptions)].tolist()),
+            proof=summary_of(self._large.proof, lambda item: int(rows[item])),
         )
 
 

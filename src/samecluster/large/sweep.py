@@ -126,7 +126,7 @@ class Sweep:
         offsets = kernel.taken("offsets", points, which)
         offsets -= cluster.centre
         lifted = cluster.lift_offsets(offsets, kernel.scratch("lifted", (len(which), cluster.D)))
-        if nearby is not None:
+        if nearby is not None and cluster.near is None:
             order, shown, basis = nearby.show(
                 kernel, cluster, lifted, self._bound, self._limit, found.columns is not None
             )
@@ -140,9 +140,8 @@ class Sweep:
                 single, start, cluster.starts, cluster.inverses, cluster.columns32, self._bound
             )
             accepted = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
-            good = kernel.confirmed(
-                lifted, solved, accepted, cluster.columns, cluster.noise, self._limit
-            )
+            noise = cluster.noise_of(points[which])
+            good = kernel.confirmed(lifted, solved, accepted, cluster.columns, noise, self._limit)
             accepted = accepted[good]
             self._note(at, which[accepted], solved.basis[accepted], found)
 

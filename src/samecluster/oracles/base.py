@@ -13,7 +13,9 @@ from samecluster._typing import FloatArray
 from samecluster.errors import AnswerError, InvalidInputError, OracleError
 from samecluster.questions.pair import Question, Verdict
 
-__all__ = ["Oracle", "as_oracle", "checked_answer", "checked_answers"]
+__all__ = ["Oracle", "VerdictReader", "as_oracle", "checked_answer", "checked_answers"]
+
+_SILENT = 10  # answers of None from the first one on: nobody who looks is unsure so often
 
 
 class Oracle(ABC):
@@ -54,7 +56,30 @@ def as_oracle(oracle: Any, X: FloatArray) -> Oracle:
     )
 
 
-def checked_answer(oracle: Oracle, question: Question) -> Verdict:
+class VerdictReader:
+    """Reads what one oracle says; None is "unsure", unless it never says anything else."""
+
+    def __init__(self) -> None:
+        self._n_nothing: int | None = 0  # answers of None so far; None once there was another
+
+    def __call__(self, said: Any, question: Question) -> Verdict:
+        """True, False, None or a Verdict, as a Verdict; OracleError for anything else."""
+        if said is not None:
+            self._n_nothing = None
+        elif self._n_nothing is not None:
+            self._n_nothing += 1
+            if self._n_nothing == _SILENT:
+                raise OracleError(
+                    f"the function returns nothing: its first {_SILENT} answers were None, which "
+                    "means unsure; it must return True or False",
+                    is_resumable=False,
+                )
+        return as_verdict(said, question)
+
+
+def checked_answer(
+    oracle: Oracle, question: Question, read: VerdictReader | None = None
+) -> Verdict:
     """The oracle's verdict; OracleError if it fails or says something else."""
     try:
         verdict: Any = oracle.answer(question)
@@ -64,17 +89,21 @@ def checked_answer(oracle: Oracle, question: Question) -> Verdict:
         raise OracleError(
             f"the oracle failed on {question}: {type(error).__name__}: {error}"
         ) from error
-    return as_verdict(verdict, question)
+    return (read or as_verdict)(verdict, question)
 
 
 def checked_answers(
-    oracle: Oracle, questions: Iterable[Question]
+    oracle: Oracle, questions: Iterable[Question], read: VerdictReader | None = None
 ) -> Generator[tuple[Question, Verdict], None, None]:
     """The oracle's verdicts as they come; OracleError if it fails or says something else."""
+    if type(oracle).answer_many is Oracle.answer_many:  # which reads without a memory
+        for question in questions:
+            yield question, checked_answer(oracle, question, read)
+        return
     try:
         with contextlib.closing(oracle.answer_many(questions)) as answers:
             for question, said in answers:
-                yield question, as_verdict(said, question)
+                yield question, (read or as_verdict)(said, question)
     except AnswerError:
         raise
     except Exception as error:
@@ -82,11 +111,14 @@ def checked_answers(
 
 
 def as_verdict(said: Any, question: Question) -> Verdict:
-    """True, False or a Verdict, as a Verdict."""
+    """True, False, None (unsure) or a Verdict, as a Verdict."""
+    if said is None:
+        return Verdict.UNSURE
     if isinstance(said, Verdict):
         return said
     if isinstance(said, bool | np.bool_):
         return Verdict.of(bool(said))
     raise OracleError(
-        f"the oracle must say True, False or a Verdict, but on {question} it said {said!r}"
+        f"the oracle must say True, False, None (unsure) or a Verdict, but on {question} it said "
+        f"{said!r}"
     )

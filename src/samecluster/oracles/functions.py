@@ -7,14 +7,14 @@ from typing import Any
 
 from samecluster._typing import FloatArray
 from samecluster.errors import ProtocolError
-from samecluster.oracles.base import Oracle, as_verdict
+from samecluster.oracles.base import Oracle, VerdictReader
 from samecluster.questions.pair import Question, Verdict
 
 __all__ = ["FunctionOracle", "RowOracle"]
 
 
 class FunctionOracle(Oracle):
-    """Asks ``function(i, j)`` with two row numbers.
+    """Asks ``function(i, j)`` with two row numbers: True, False, or None if it is unsure.
 
     >>> FunctionOracle(lambda i, j: i % 2 == j % 2).answer(Question(1, 2))
     <Verdict.DIFFERENT: 'different'>
@@ -22,12 +22,13 @@ class FunctionOracle(Oracle):
 
     def __init__(self, function: Callable[[int, int], Any]) -> None:
         self._function = function
+        self._read = VerdictReader()
 
     def __repr__(self) -> str:
         return f"FunctionOracle({_name(self._function)})"
 
     def answer(self, question: Question) -> Verdict:
-        return as_verdict(self._function(question.item, question.comparator), question)
+        return self._read(self._function(question.item, question.comparator), question)
 
 
 class RowOracle(Oracle):
@@ -42,6 +43,7 @@ class RowOracle(Oracle):
     def __init__(self, function: Callable[[FloatArray, FloatArray], Any]) -> None:
         self._function = function
         self._X: FloatArray | None = None
+        self._read = VerdictReader()
 
     def __repr__(self) -> str:
         return f"RowOracle({_name(self._function)})"
@@ -55,7 +57,7 @@ class RowOracle(Oracle):
         if self._X is None:
             raise ProtocolError("a RowOracle answers only after bound_to(X)")
         said = self._function(self._X[question.item], self._X[question.comparator])
-        return as_verdict(said, question)
+        return self._read(said, question)
 
 
 def _name(function: Callable[..., Any]) -> str:

@@ -12,10 +12,8 @@ from matplotlib.lines import Line2D
 from matplotlib.patheffects import withStroke
 
 from samecluster._typing import IntArray
-from samecluster.plots.outline import outline
+from samecluster.plots.layout import drawn, outline, spread
 from samecluster.plots.projection import View, best_views
-from samecluster.plots.sample import drawn
-from samecluster.plots.spread import spread
 from samecluster.plots.style import MARKS, Theme
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery

@@ -36,7 +36,7 @@ def validated(X: Any) -> FloatArray:
         more = f" ({len(bad)} such entries in all)" if len(bad) > 1 else ""
         raise InvalidInputError(
             f"X has {numbers[row, column]} at row {row}, column {_name(columns, column)}; "
-            f"only finite numbers are allowed{more}"
+            f"only finite numbers are allowed{more}{_advice(numbers[row, column])}"
         )
     return np.ascontiguousarray(numbers)
 
@@ -58,6 +58,15 @@ def _as_floats(array: np.ndarray[Any, Any], columns: Any) -> FloatArray:
                     f"{_name(columns, column)}; only numbers are allowed"
                 ) from None
     return array.astype(np.float64)
+
+
+def _advice(value: float) -> str:
+    if not np.isnan(value):
+        return ""
+    return (
+        "; missing values are filled in or left out by samecluster.tables: Preparation.fit(table, "
+        "FeatureOptions(missing='median')), or missing='drop'"
+    )
 
 
 def _name(columns: Any, column: int) -> str:

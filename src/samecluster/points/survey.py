@@ -10,6 +10,7 @@ import numpy as np
 
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
+from samecluster.geometry.resolution import column_range
 from samecluster.points.block_work import is_remote, over_blocks
 from samecluster.points.protocol import Points
 
@@ -36,7 +37,7 @@ class Survey:
     @property
     def extent(self) -> FloatArray:
         """The range of each column."""
-        return self.high - self.low
+        return column_range(self.low, self.high)
 
 
 # Rows that `_reduced` takes as one: long enough for NumPy's inner loop, short enough for the cache.

@@ -5,6 +5,9 @@ resolution τ: for each cluster C some PSD matrix W and centre c have
 
     d_W(x, c) ≤ 1 for x in C,   d_W(n, c)² > 1 + γ for all other n,   W_jj ≤ 1/τ_j² for all j.
 
+A large τ_j would allow no boundary at all, and prove anything. So it is at most 2⁻¹⁰ of what the
+column's values differ by, unless whoever checks allows more: see `spread`.
+
 Write x̃ = (x, 1). The x̃ of members and the vectors (τ_j e_j, 0) are *columns* of C, written as the
 item or as -1-j: under (W, c) they have length ≤ 1, while |ñ|² > 1+γ for all n outside. Where τ_j
 is 0 nothing is assumed of W_jj; the column is the zero vector, and of no use.
@@ -51,7 +54,7 @@ import numpy.typing as npt
 
 Array = npt.NDArray[Any]
 FORMAT = "samecluster-proof-1"
-_UNREADABLE = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
+_UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
 class BadProof(Exception):
@@ -70,6 +73,7 @@ class VerifiedProof:
     n_clusters: int
     n_records: dict[str, int]
     all_different: bool  # whether the named clusters are shown to be pairwise different
+    resolution: npt.NDArray[np.float64]  # τ of each column
     n_by_rationals: int  # `in` and `out` records that floats could not decide
 
 
@@ -81,12 +85,28 @@ def fingerprint(X: Array) -> str:
     return hashed.hexdigest()
 
 
-def check(X: Array, lines: Iterable[Any]) -> VerifiedProof:
-    """Check a log: a header, then records. Raises BadProof at the first that does not hold."""
+def spread(column: Array) -> float:
+    """The 10 % quantile of the distances from the median that are not 0; 0 if all are 0.
+
+    Extreme values do not move it. It takes two copies of the column, and no sorting.
+    """
+    middle, largest = (len(column) - 1) // 2, np.finfo(np.float64).max
+    with np.errstate(over="ignore"):
+        away = np.minimum(np.abs(column - np.partition(column, middle)[middle]), largest)
+    away = away[away > 0]
+    tenth = (len(away) - 1) // 10
+    return float(np.partition(away, tenth)[tenth]) if len(away) else 0.0
+
+
+def check(X: Array, lines: Iterable[Any], resolution: float = 2.0**-10) -> VerifiedProof:
+    """Check a log: a header, then records. Raises BadProof at the first that does not hold.
+
+    ``resolution`` is the largest τ to allow, as a share of each column's spread.
+    """
     lines = iter(lines)
     header: Any = next(lines, {})
     try:
-        checker = _Checker(np.asarray(X, dtype=np.float64), header)
+        checker = _Checker(np.asarray(X, dtype=np.float64), header, resolution)
     except _UNREADABLE as error:
         raise BadProof(-1, f"cannot be read ({error!r})") from error
     rules: dict[str, Callable[..., None]] = {
@@ -110,6 +130,7 @@ def check(X: Array, lines: Iterable[Any]) -> VerifiedProof:
         n_clusters=len(checker.names),
         n_records=dict(checker.counts),
         all_different=checker.all_different(),
+        resolution=checker.tau,
         n_by_rationals=checker.n_by_rationals,
     )
 
@@ -121,7 +142,7 @@ class _Checker:
     of C is nothing new: its cluster and C differ.
     """
 
-    def __init__(self, X: Array, header: dict[str, Any]) -> None:
+    def __init__(self, X: Array, header: dict[str, Any], share: float) -> None:
         self.record = -1
         self.n, self.d = X.shape
         self.need(header.get("format") == FORMAT, f"the format is not {FORMAT!r}")
@@ -129,12 +150,14 @@ class _Checker:
         self.k = header["n_clusters"]
         self.limit = 1 + Fraction(float.fromhex(header["margin"]))
         self.need(self.limit > 1, "the margin is not above 0")
-        tau = np.array([float.fromhex(tau) for tau in header["resolution"]])
-        in_range = tau.shape == (self.d,) and ((tau >= 0) & np.isfinite(tau)).all()
+        self.tau = np.array([float.fromhex(tau) for tau in header["resolution"]])
+        in_range = self.tau.shape == (self.d,) and ((self.tau >= 0) & np.isfinite(self.tau)).all()
         self.need(bool(in_range), "resolution out of range")
         self.need(bool(np.isfinite(X).all()), "coordinates that are not finite")
+        for j, tau in enumerate(self.tau.tolist()):
+            self.need_fine(j, tau, spread(X[:, j]), share)
         # Row i is (x_i, 1), and row -1-j, counted from the end, is (τ_j e_j, 0).
-        axes = np.eye(self.d, self.d + 1) * tau[:, None]
+        axes = np.eye(self.d, self.d + 1) * self.tau[:, None]
         self.vectors = np.vstack([np.column_stack([X, np.ones(self.n)]), axes[::-1]])
         # Powers of two by which each coordinate is whole in all vectors: a float has 53 bits.
         exponents = np.frexp(self.vectors)[1].min(axis=0, where=self.vectors != 0, initial=1)
@@ -152,6 +175,14 @@ class _Checker:
     def need(self, holds: bool, reason: str) -> None:
         if not holds:
             raise BadProof(self.record, reason)
+
+    def need_fine(self, j: int, tau: float, spread: float, share: float) -> None:
+        """A column with one value only may have any τ: no cluster has a boundary along it."""
+        reason = (
+            f"resolution {tau:.3g} of column {j} is {tau / (spread or 1.0):.3g} of its spread "
+            f"{spread:.3g}; at most {share:.3g} of it is allowed"
+        )
+        self.need(spread == 0 or tau <= share * spread, reason)
 
     def done(self, kind: str, number: int = 1) -> None:
         self.counts[kind] += number

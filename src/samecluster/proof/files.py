@@ -5,48 +5,65 @@ from __future__ import annotations
 import gzip
 import json
 import zlib
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from samecluster._files import written_file
 from samecluster.errors import InvalidInputError
-from samecluster.proof.log import ProofLog, in_parts
+from samecluster.proof.log import FORMAT, ProofLog, in_parts
 from samecluster.proof.parquet import RowWriter, read_rows
 
-__all__ = ["load_proof", "read_lines", "save_proof", "writing_proof"]
+__all__ = ["is_proof_file", "load_proof", "read_lines", "save_proof", "writing_proof"]
+
+_LONGEST_HEADER = 1 << 20  # characters: what a proof of 10,000 columns has
 
 
-def save_proof(log: ProofLog, path: str | Path) -> None:
+def save_proof(
+    log: ProofLog, path: str | Path, *, force: bool = False, inputs: Iterable[Path] = ()
+) -> None:
     """Write a log, as Parquet if the name ends in ``.parquet``.
 
-    The file appears only when it is complete.
+    The file appears only when it is complete. One that exists is replaced if it is a proof, or with
+    ``force``; sessions, links and ``inputs`` never are.
     """
-    with writing_proof(log.header(), path) as write:
+    with writing_proof(log.header(), path, force=force, inputs=inputs) as write:
         for record in log.records:
             write(record)
 
 
 @contextmanager
 def writing_proof(
-    header: dict[str, Any], path: str | Path
+    header: dict[str, Any], path: str | Path, *, force: bool = False, inputs: Iterable[Path] = ()
 ) -> Generator[Callable[[tuple[Any, ...]], None], None, None]:
     """Write a log record by record, as `save_proof` does; the file appears at the end."""
-    target = Path(path)
-    partial = target.with_name(target.name + ".partial")
+    with (
+        written_file(path, is_proof_file, force=force, inputs=inputs) as partial,
+        _writing(header, Path(path), partial) as write_line,
+    ):
+
+        def write(record: tuple[Any, ...]) -> None:
+            for line in in_parts(record):
+                write_line(line)
+
+        yield write
+
+
+def is_proof_file(path: Path) -> bool:
+    """Whether a file begins as a proof does, whatever follows."""
     try:
-        with _writing(header, target, partial) as write_line:
-
-            def write(record: tuple[Any, ...]) -> None:
-                for line in in_parts(record):
-                    write_line(line)
-
-            yield write
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
+        if _is_parquet(path):
+            with path.open("rb") as table:
+                header = next(read_rows(table), None)
+        else:
+            with _opened_text(path) as lines:
+                header = json.loads(lines.readline(_LONGEST_HEADER))
+    except (EOFError, OSError, ValueError, RecursionError, zlib.error):
+        return False
+    return isinstance(header, dict) and header.get("format") == FORMAT
 
 
 def load_proof(path: str | Path) -> ProofLog:
@@ -55,7 +72,7 @@ def load_proof(path: str | Path) -> ProofLog:
         return ProofLog.from_lines(read_lines(path))
     except InvalidInputError:
         raise
-    except (KeyError, TypeError, ValueError, StopIteration) as error:
+    except (AttributeError, LookupError, TypeError, ValueError, StopIteration) as error:
         raise InvalidInputError(f"{path} is not a proof log ({error!r})") from error
 
 
@@ -69,16 +86,20 @@ def read_lines(path: str | Path) -> Iterator[Any]:
             except InvalidInputError as error:
                 raise InvalidInputError(f"{source}: {error}") from error
         return
-    with source.open("rb") as file:
-        packed = file.read(2) == b"\x1f\x8b"
     number = 1
     try:
-        with gzip.open(source, "rt") if packed else source.open("rt") as lines:
+        with _opened_text(source) as lines:
             for line in lines:
                 yield json.loads(line)
                 number += 1
-    except (EOFError, OSError, ValueError, zlib.error) as error:
+    except (EOFError, OSError, RecursionError, ValueError, zlib.error) as error:
         raise InvalidInputError(f"{source}, line {number}: {error}") from error
+
+
+def _opened_text(path: Path) -> Any:
+    with path.open("rb") as file:
+        packed = file.read(2) == b"\x1f\x8b"
+    return gzip.open(path, "rt") if packed else path.open("rt")
 
 
 @contextmanager

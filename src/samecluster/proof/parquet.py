@@ -19,6 +19,7 @@ __all__ = ["RowWriter", "read_rows"]
 
 _HEADER = b"samecluster"
 _ROWS_PER_GROUP = 65_536  # rows held in memory while writing; reading takes one group at a time
+_UNREADABLE = (AttributeError, OSError, LookupError, RecursionError, TypeError, ValueError)
 # The columns of the table that hold the fields of a record, in order.
 _FIELDS: dict[str, tuple[str, ...]] = {
     "cluster": ("item",),
@@ -85,7 +86,7 @@ def read_rows(source: Any) -> Iterator[Any]:
         yield json.loads(header)
         for group in range(file.num_row_groups):
             yield from _lines(pa, file.read_row_group(group))
-    except (pa.ArrowException, OSError, LookupError, TypeError, ValueError) as error:
+    except (pa.ArrowException, *_UNREADABLE) as error:
         raise InvalidInputError(f"not a proof log in Parquet: {error}") from error
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Generator, Iterable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from samecluster.errors import OracleError
 from samecluster.questions.pair import Question, Verdict
@@ -38,13 +38,27 @@ def drive_batches(
     run: Run[T],
     answer_many: Callable[[Iterable[Question]], Generator[tuple[Question, Verdict], None, None]],
     after_batch: Callable[[], None] | None = None,
+    snapshot: Callable[[], Any] | None = None,
 ) -> T:
     """Put all questions of a batch at once and tell the answers as they come; return the result.
 
     ``answer_many`` takes a question from what it is given when it can put it, so that one which
     earlier answers made superfluous is not put. Answers that come too late for that are taken if
-    they agree, and not counted.
+    they agree, and not counted. An OracleError takes all answers along, and the ``snapshot`` of
+    what followed from them.
     """
+    try:
+        return _driven(run, answer_many, after_batch)
+    except OracleError as error:
+        error.keep(tuple(run.ledger), None if snapshot is None else snapshot())
+        raise
+
+
+def _driven(
+    run: Run[T],
+    answer_many: Callable[[Iterable[Question]], Generator[tuple[Question, Verdict], None, None]],
+    after_batch: Callable[[], None] | None,
+) -> T:
     while pending := run.pending:
         open_ones = (question for question in pending if run.awaits(question))
         with contextlib.closing(answer_many(open_ones)) as answers:

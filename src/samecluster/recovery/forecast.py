@@ -26,10 +26,14 @@ import numpy as np
 from samecluster._typing import FloatArray
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.auto.whole_run import prediction_goal
+from samecluster.recovery.result.claims import Claim, forecast_claim
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
 __all__ = ["Remaining", "Stage", "remaining_questions", "signs", "stage_of"]
+
+CONFIDENCE = 0.8
+"""How often what follows is inside the interval."""
 
 _OF_CHECKS = (0.7, 1.3)  # most audits need this share of the checks forecast: benchmarks/remaining
 _NEAR_THE_GOAL = 0.5  # expected error over goal below which a run may end with any answer
@@ -59,8 +63,10 @@ class Remaining(NamedTuple):
     low: int
     high: int
 
-    def __str__(self) -> str:
-        return f"{self.low:,} to {self.high:,}" if self.low < self.high else f"{self.low:,}"
+    @property
+    def claim(self) -> Claim:
+        """The same as a claim."""
+        return forecast_claim(self.low, self.high, CONFIDENCE)
 
 
 def remaining_questions(

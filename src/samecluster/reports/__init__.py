@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samecluster._files import written_file
 from samecluster.errors import InvalidInputError
+from samecluster.reports.markup import MARK
 
 if TYPE_CHECKING:
     from samecluster.recovery.result.result import Recovery
 
-__all__ = ["write_report"]
+__all__ = ["is_report", "write_report"]
+
+_HEAD = 2_000  # bytes in which the mark is; the head before it never changes
 
 
 def write_report(
@@ -19,13 +23,13 @@ def write_report(
     path: str | Path,
     *,
     title: str,
-    audit: Any = None,
     trouble: Sequence[Any] = (),
     exceptions: Sequence[Any] = (),
     items: Mapping[int, Mapping[str, Any]] | None = None,
     columns: Sequence[str] | None = None,
     names: Mapping[int, str] | None = None,
-    margin_declared: bool = True,
+    force: bool = False,
+    inputs: Iterable[Path] = (),
 ) -> None:
     """Write a report. The file appears only when it is complete.
 
@@ -35,15 +39,14 @@ def write_report(
     Parameters
     ----------
     recovery : what it is about
-    path : the file; one that is there is replaced
+    path : the file; one that is there is replaced if it is a report, or with ``force``
     title : in the page's head
-    audit : an `AuditReport`, or a sentence; None if there was no audit
     trouble : what answers and margin cannot all be right about, such as `RefutedError`
     exceptions : points that were set aside, each as text
     items : rows to show, by row number, each with its fields; None shows none
     columns : names of the columns, for the picture
     names : names of clusters, by label
-    margin_declared : whether somebody vouches for the margin, or it was estimated
+    inputs : files that are never replaced, such as the data
     """
     from samecluster.reports.page import Contents, page
 
@@ -52,19 +55,13 @@ def write_report(
             raise InvalidInputError(
                 f"items must be rows from 0 to {len(recovery.labels) - 1}, got {row}"
             )
-    contents = Contents(
-        recovery, title, audit, trouble, exceptions, items, columns, names or {}, margin_declared
-    )
-    _write(page(contents), Path(path))
-
-
-def _write(text: str, target: Path) -> None:
-    partial = target.with_name(target.name + ".partial")
-    try:
+    contents = Contents(recovery, title, trouble, exceptions, items, columns, names or {})
+    with written_file(path, is_report, force=force, inputs=inputs) as partial:
         # Half a character, as damaged data may hold, must not cost the report.
-        partial.write_text(text, "utf-8", errors="replace")
-        partial.replace(target)
-    except OSError as error:
-        raise InvalidInputError(f"the report {target} cannot be written: {error}") from error
-    finally:
-        partial.unlink(missing_ok=True)
+        partial.write_text(page(contents), "utf-8", errors="replace")
+
+
+def is_report(path: Path) -> bool:
+    """Whether a file is a report, by the mark in its head."""
+    with path.open("rb") as file:
+        return MARK.encode() in file.read(_HEAD)

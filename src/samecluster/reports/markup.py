@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import html
 
-__all__ = ["Markup", "tag"]
+__all__ = ["MARK", "Markup", "tag"]
 
 _EMPTY = ("img", "meta", "source")
 
@@ -27,3 +27,7 @@ def tag(name: str, /, *content: str, **attributes: str) -> Markup:
         part if isinstance(part, Markup) else html.escape(part, quote=False) for part in content
     )
     return Markup(f"<{name}{written}>" if name in _EMPTY else f"<{name}{written}>{inner}</{name}>")
+
+
+MARK = tag("meta", name="generator", content="samecluster")
+"""Stands in the head of every report, by which it is known again."""

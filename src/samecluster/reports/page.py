@@ -8,10 +8,11 @@ from typing import Any
 
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-from samecluster.reports.markup import Markup, tag
+from samecluster.recovery.result.sentences import count
+from samecluster.reports.markup import MARK, Markup, tag
 from samecluster.reports.pictures import cluster_picture, progress_picture
 from samecluster.reports.tables import answer_table, cluster_table, item_table
-from samecluster.reports.words import count, headline, meaning
+from samecluster.reports.words import headline
 
 __all__ = ["Contents", "page"]
 
@@ -22,13 +23,11 @@ class Contents:
 
     recovery: Recovery
     title: str
-    audit: Any = None
     trouble: Sequence[Any] = ()
     exceptions: Sequence[Any] = ()
     items: Mapping[int, Mapping[str, Any]] | None = None
     columns: Sequence[str] | None = None
     names: Mapping[int, str] = field(default_factory=dict)
-    margin_declared: bool = True
 
 
 def page(contents: Contents) -> str:
@@ -36,8 +35,8 @@ def page(contents: Contents) -> str:
     recovery = contents.recovery
     sections = [
         tag("header", tag("h1", contents.title), tag("p", headline(recovery), class_="headline")),
-        _section("How labels are known", _bar(recovery), _meanings(contents)),
-        _section("Wrong labels", *_audit(contents)),
+        _section("How labels are known", _bar(recovery), _meanings(recovery)),
+        _section("Wrong labels", *_audit(recovery)),
         _section("Answers against the margin", *_list(contents.trouble, _NO_TROUBLE)),
         _section("Exceptions", *_list(contents.exceptions, _NO_EXCEPTIONS)),
         _section("Clusters", cluster_picture(recovery, contents.columns, contents.names),
@@ -49,6 +48,7 @@ def page(contents: Contents) -> str:
     head = tag(
         "head",
         tag("meta", charset="utf-8"),
+        MARK,
         tag("meta", http_equiv="Content-Security-Policy", content=_POLICY),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
@@ -73,43 +73,31 @@ def _bar(recovery: Recovery) -> Markup:
     return tag("div", *parts, class_="bar", aria_hidden="true")
 
 
-def _meanings(contents: Contents) -> Markup:
-    recovery = contents.recovery
-    return tag(
-        "dl",
-        *(
-            part
-            for how in reversed(How)
-            if recovery.count(how)
-            for part in (
-                tag(
-                    "dt",
-                    tag("span", class_=f"key {how.name.lower()}"),
-                    f"{recovery.count(how):,} {how.name.lower()}",
-                    tag(
-                        "span", f" {recovery.count(how) / len(recovery.labels):.1%}", class_="quiet"
-                    ),
-                ),
-                tag("dd", meaning(recovery, how, margin_declared=contents.margin_declared)),
-            )
-        ),
-    )
+def _meanings(recovery: Recovery) -> Markup:
+    """What is claimed of the labels that are known in each way, and of clusters."""
+    n = len(recovery.labels)
+    parts: list[Markup] = []
+    for claim in recovery.claims:
+        if claim.kind == "audit":
+            continue
+        head: list[Any] = ["clusters"]
+        if claim.n_items:
+            share = tag("span", f" {claim.n_items / n:.1%}", class_="quiet")
+            key = tag("span", class_=f"key {claim.kind}")
+            head = [key, f"{claim.n_items:,} {claim.kind}", share]
+        parts += [tag("dt", *head), tag("dd", str(claim))]
+    return tag("dl", *parts)
 
 
-def _audit(contents: Contents) -> list[Markup]:
-    if contents.audit is None:
-        return [tag("p", _NO_AUDIT)]
-    return [tag("p", tag("strong", _sentence(str(contents.audit))))]
+def _audit(recovery: Recovery) -> list[Markup]:
+    told = [tag("p", tag("strong", str(claim))) for claim in recovery.claims if claim.report]
+    return told or [tag("p", _NO_AUDIT)]
 
 
 def _list(things: Sequence[Any], otherwise: str) -> list[Markup]:
     if not things:
         return [tag("p", otherwise)]
     return [tag("ul", *(tag("li", str(thing)) for thing in things))]
-
-
-def _sentence(text: str) -> str:
-    return text[:1].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
 def _footer(contents: Contents) -> str:

@@ -9,8 +9,8 @@ import numpy as np
 
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
+from samecluster.recovery.result.sentences import count
 from samecluster.reports.markup import Markup, tag
-from samecluster.reports.words import count
 
 __all__ = ["answer_table", "cluster_table", "item_table"]
 

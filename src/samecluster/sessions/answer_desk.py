@@ -7,7 +7,7 @@ from typing import Any
 
 from samecluster.errors import ProtocolError
 from samecluster.questions.pair import Verdict
-from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
+from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from, pair_named
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.state.votes import pair_of
@@ -33,9 +33,10 @@ class AnswerDesk:
         """Take an answer in, and return its sequence number once it is safe.
 
         Telling the same again changes nothing and returns the same number, also after a restart.
-        With a ``key`` of the sender's that holds even if the answer was undone in between. Another
-        verdict of the same person replaces the one before. The run hears of a ``deferred`` answer
-        when it next begins from all answers.
+        With a ``key`` of the sender's that holds even if the answer was undone in between. Keys
+        belong to a person; ProtocolError if this person has sent another answer under the same one.
+        Another verdict of the same person replaces the one before. The run hears of a ``deferred``
+        answer when it next begins from all answers.
         """
         verdict = checked_verdict(verdict)
         if verdict is Verdict.UNSURE:
@@ -91,9 +92,15 @@ class AnswerDesk:
         deferred: bool = False,
     ) -> int:
         state = self._recorder.state
-        before = None if key is None else state.book.event_of_key(key)
+        before = None if key is None else state.book.vote_of_key(who, key)
         if before is not None:
-            return before
+            sent = (pair_named(id_), verdict, body.get("note"))
+            if sent != (before.pair, before.verdict, before.note):
+                raise ProtocolError(
+                    f"the key {key!r} was sent with another answer (event {before.sequence}); this "
+                    "one is not kept: send it with a key of its own"
+                )
+            return before.sequence
         pair = pair_from(id_, state.items)
         vote = state.vote(pair, who)
         if vote is None or vote.verdict is not verdict or vote.note != body.get("note"):

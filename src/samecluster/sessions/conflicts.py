@@ -14,7 +14,7 @@ import numpy as np
 
 from samecluster.errors import AnswerError, RefutedError, SameClusterError
 from samecluster.questions.conflicts.answer_book import AnswerBook
-from samecluster.questions.pair import Answer, Question
+from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.running.engine import weaker_margin
 from samecluster.sessions.state.state import State
@@ -25,12 +25,15 @@ __all__ = [
     "Effect",
     "Remedy",
     "conflicts_in",
+    "direct_contradictions",
     "new_contradictions",
     "refuse_contradictions",
 ]
 
 _N_LISTED = 5
 """Contradictions of an import that its error names: what a person reads before mending one."""
+
+_OPPOSITE = {Verdict.SAME: Verdict.DIFFERENT, Verdict.DIFFERENT: Verdict.SAME}
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,24 @@ def new_contradictions(before: State, after: State) -> list[tuple[Vote, ...]]:
     """The sets of answers that cannot all be right and that were not there before."""
     known = set(_contradictions(before))
     return [votes for votes in _contradictions(after) if votes not in known]
+
+
+def direct_contradictions(state: State, votes: Iterable[Vote]) -> list[tuple[Vote, ...]]:
+    """The votes that say the opposite of what stands on the same pair, or of one of themselves.
+
+    As votes they would only make a tie, or replace each other.
+    """
+    found: list[tuple[Vote, ...]] = []
+    first: dict[Pair, Vote] = {}
+    for vote in votes:
+        pair, opposite = vote.pair, _OPPOSITE.get(vote.verdict)
+        fact = state.facts.get(pair)
+        if opposite is not None and fact is not None and fact.verdict is opposite:
+            said = [one for one in state.book.votes(pair) if one.verdict is opposite]
+            found.append((*said, vote))
+        elif opposite is not None and first.setdefault(pair, vote).verdict is opposite:
+            found.append((first[pair], vote))
+    return found
 
 
 def refuse_contradictions(found: list[tuple[Vote, ...]]) -> None:

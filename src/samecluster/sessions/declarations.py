@@ -7,7 +7,11 @@ from typing import Any
 
 from samecluster.points.array import validated
 from samecluster.questions.pair import Verdict
-from samecluster.sessions.conflicts import new_contradictions, refuse_contradictions
+from samecluster.sessions.conflicts import (
+    direct_contradictions,
+    new_contradictions,
+    refuse_contradictions,
+)
 from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.parameters import checked_answers, checked_parameters
 from samecluster.sessions.question_queue import QuestionQueue
@@ -129,5 +133,11 @@ class Declarations:
         return {"source": source, "answers": checked}
 
     def _contradictions_with(self, body: Mapping[str, Any]) -> list[tuple[Vote, ...]]:
+        state = self._recorder.state
+        source, number = body["source"], state.n_events + 1
+        votes = [
+            Vote(number, (one, other), Verdict(verdict), source=source)
+            for one, other, verdict in body["answers"]
+        ]
         after = self._recorder.imagined(("imported", None, body))
-        return new_contradictions(self._recorder.state, after)
+        return direct_contradictions(state, votes) + new_contradictions(state, after)

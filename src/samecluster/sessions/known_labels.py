@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from samecluster.errors import InvalidInputError
+from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.numbering import NumberedRecovery, numbered
@@ -17,13 +18,13 @@ __all__ = ["KnownLabels"]
 class KnownLabels:
     """Labels of a state. They are worked out when somebody asks for them, and then kept."""
 
-    def __init__(self, state: State, engine: Engine) -> None:
-        self._state, self._engine = state, engine
+    def __init__(self, state: State, engine: Engine, prepared: tuple[Premise, ...] = ()) -> None:
+        self._state, self._engine, self._prepared = state, engine, prepared
         self._last: tuple[int, NumberedRecovery] | None = None
 
     def of_state(self, state: State, engine: Engine | None = None) -> KnownLabels:
         """Labels of another state, of the same rows unless an engine for others is given."""
-        return KnownLabels(state, engine or self._engine.fresh())
+        return KnownLabels(state, engine or self._engine.fresh(), self._prepared)
 
     def replace_run(self, other: KnownLabels) -> None:
         """Go on with the run of a state that was tried out, and has become this one."""
@@ -79,6 +80,7 @@ class KnownLabels:
         if self._last is None or self._last[0] != state.n_events:
             engine = self.engine
             recovery = with_exceptions(_as_declared(engine.recovery(), state), state)
+            recovery = replace(recovery, prepared=self._prepared)
             found = numbered(recovery, state, engine.differ)
             self._last = (state.n_events, found)
         return self._last[1]

@@ -11,7 +11,7 @@ from samecluster.questions.pair import Verdict
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.votes import Pair, pair_of
 
-__all__ = ["SessionQuestion", "checked_verdict", "pair_from", "question_id"]
+__all__ = ["SessionQuestion", "checked_verdict", "pair_from", "pair_named", "question_id"]
 
 
 @dataclass(frozen=True)
@@ -42,15 +42,21 @@ def question_id(items: Iterable[str]) -> str:
     return ":".join(quote(key, safe="") for key in pair_of(items))
 
 
-def pair_from(id_: str, items: Items) -> Pair:
-    """The pair of an id; InvalidInputError if it is none, or about rows that are not there."""
+def pair_named(id_: str) -> Pair:
+    """The pair of an id, in the data or not; InvalidInputError if it is no id."""
     keys = [unquote(part) for part in id_.split(":")] if isinstance(id_, str) else []
     if len(keys) != 2 or keys[0] == keys[1]:
         raise InvalidInputError(f"{id_!r} is not the id of a question; take it from ask()")
-    for key in keys:
+    return pair_of(keys)
+
+
+def pair_from(id_: str, items: Items) -> Pair:
+    """The pair of an id; InvalidInputError if it is none, or about rows that are not there."""
+    pair = pair_named(id_)
+    for key in pair:
         if key not in items.row_of:
             raise InvalidInputError(f"question {id_!r} is about {key!r}, which is not in the data")
-    return pair_of(keys)
+    return pair
 
 
 def checked_verdict(verdict: Verdict | str) -> Verdict:

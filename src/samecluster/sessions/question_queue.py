@@ -6,13 +6,13 @@ All of it is in memory: nothing is lost with it, as a question can always be ask
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from datetime import datetime, timedelta
+from datetime import datetime
 from itertools import islice
 
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.question import SessionQuestion, pair_from, question_id
-from samecluster.sessions.running.leases import Leases
+from samecluster.sessions.running.leases import ElapsedTime, Leases
 from samecluster.sessions.running.look_ahead import LookAhead
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, is_tie, pair_of
@@ -27,7 +27,7 @@ class QuestionQueue:
     """
 
     def __init__(self, state: State, known: KnownLabels, clock: Callable[[], datetime]) -> None:
-        self._state, self._known, self._clock = state, known, clock
+        self._state, self._known, self._clock = state, known, ElapsedTime(clock)
         self._look_ahead = LookAhead()
         self._leases = Leases()
         # Pairs handed out because the plan wanted them; by now it may not.
@@ -69,7 +69,7 @@ class QuestionQueue:
         pair = pair_of(items)
         self._shown[pair] = items
         if lease_seconds is not None:
-            self._leases.take(pair, who, self._clock() + timedelta(seconds=lease_seconds))
+            self._leases.take(pair, who, self._clock() + lease_seconds)
         return self._question(items, before)
 
     def want(self, items: tuple[str, str], who: str | None) -> SessionQuestion:
@@ -102,7 +102,7 @@ class QuestionQueue:
         renewed = [id_ for id_ in ids if pair_from(id_, self._state.items) in held]
         for id_ in renewed:
             pair = pair_from(id_, self._state.items)
-            self._leases.take(pair, who, now + timedelta(seconds=lease_seconds))
+            self._leases.take(pair, who, now + lease_seconds)
         return renewed
 
     def role(self, pair: Pair) -> str:
@@ -143,7 +143,7 @@ class QuestionQueue:
 
     # -- which questions -------------------------------------------------------------------------
 
-    def _n_left(self, who: str | None, now: datetime) -> int:
+    def _n_left(self, who: str | None, now: float) -> int:
         """The questions that the budget still allows, less those that others look at."""
         budget = self._state.parameters.get("max_questions")
         if budget is None:
@@ -151,7 +151,7 @@ class QuestionQueue:
         return int(budget) - self._state.n_questions - len(self._leases.held_by_others(who, now))
 
     def _free(
-        self, pairs: Iterable[tuple[str, str]], who: str | None, now: datetime
+        self, pairs: Iterable[tuple[str, str]], who: str | None, now: float
     ) -> Iterator[tuple[str, str]]:
         """Those that nobody else looks at and that this person has not spoken about, once each."""
         seen = set()
@@ -175,7 +175,7 @@ class QuestionQueue:
             yield keys[question.item], keys[question.comparator]
         yield from self._second_opinions()
 
-    def _pairs_ahead(self, who: str | None, now: datetime) -> list[tuple[str, str]]:
+    def _pairs_ahead(self, who: str | None, now: float) -> list[tuple[str, str]]:
         """Pairs beyond those that others look at, so that nobody has to wait for them."""
         held, engine = self._leases.held_by_others(who, now), self._known.engine
         if not held or engine.run.done or engine.run.labelling.audit is not None:

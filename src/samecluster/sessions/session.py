@@ -17,6 +17,7 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import DataMismatchError, SessionNotFoundError, StoreError
 from samecluster.points.array import validated
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.premises import Premise
 from samecluster.sessions.answer_desk import AnswerDesk
 from samecluster.sessions.conflicts import Conflict
 from samecluster.sessions.declarations import Declarations
@@ -87,9 +88,10 @@ class Session:
         X: FloatArray,
         hints: IntArray | None,
         clock: Callable[[], datetime],
+        prepared: Sequence[Premise] = (),
     ) -> None:
         self._log = EventLog(store, state, clock)
-        self._known = KnownLabels(state, Engine(X, hints))
+        self._known = KnownLabels(state, Engine(X, hints), tuple(prepared))
         self._queue = QuestionQueue(state, self._known, clock)
         self._recorder = Recorder(self._log, self._known)
         self._answers = AnswerDesk(self._recorder, self._queue)
@@ -110,6 +112,7 @@ class Session:
         who: str | None = None,
         clock: Callable[[], datetime] = _utc_now,
         seed: int | None = None,
+        prepared: Sequence[Premise] = (),
     ) -> Session:
         """Begin a session in an empty store.
 
@@ -128,6 +131,8 @@ class Session:
             They belong to the data and are not stored: pass them again to `open`.
         who, clock : the person who begins, and a function that tells the time
         seed : the same seed gives the same questions
+        prepared : premises about how X was made, for claims that rest on a margin of X. They belong
+            to the data and are not stored: pass them again to `open`.
         """
         if next(iter(store.read()), None) is not None:
             raise StoreError("the store holds a session already; open it, or choose another place")
@@ -139,7 +144,7 @@ class Session:
             "parameters": checked_parameters(parameters or {}),
             "seed": secrets.randbits(31) if seed is None else seed,
         }
-        session = cls(store, State(), X, checked_hint(hints, len(X)), clock)
+        session = cls(store, State(), X, checked_hint(hints, len(X)), clock, prepared)
         session._recorder.append_if_usable("opened", who, body, numbers={})
         return session
 
@@ -155,6 +160,7 @@ class Session:
         update: bool = False,
         who: str | None = None,
         clock: Callable[[], datetime] = _utc_now,
+        prepared: Sequence[Premise] = (),
     ) -> Session:
         """Go on with a session.
 
@@ -165,7 +171,7 @@ class Session:
             raise SessionNotFoundError("the store holds no session; create one first")
         X = validated(X)
         hints = checked_hint(hints, len(X))
-        session = cls(store, state, X, hints, clock)
+        session = cls(store, state, X, hints, clock, prepared)
         items = Items.of(keys, X, contents)
         changes = state.items.changes(items)
         if changes and update:

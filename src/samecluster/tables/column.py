@@ -25,6 +25,7 @@ __all__ = [
     "TextColumn",
     "TypedColumn",
     "is_whole",
+    "numbers_among",
     "plain_text",
     "typed_value",
 ]
@@ -111,6 +112,7 @@ class TextColumn:
         self._cells, self._at = cells, at
         self._decimal = dialect.decimal
         self._no_value = frozenset(dialect.missing) | {""}
+        self._no_number = numbers_among(dialect.missing, dialect.decimal)
 
     def __len__(self) -> int:
         return self._cells.n_rows
@@ -126,8 +128,9 @@ class TextColumn:
             values = self._quickly()
         if values is None:
             return self._cell_by_cell()
-        none = np.zeros(len(values), dtype=np.bool_)
-        return Numbers(values, none, np.empty(0, dtype=np.int64))
+        missing = np.isin(values, self._no_number)
+        values = np.where(missing, np.nan, values) if missing.any() else values
+        return Numbers(values, missing, np.empty(0, dtype=np.int64))
 
     @cached_property
     def missing(self) -> BoolArray:
@@ -165,8 +168,10 @@ class TextColumn:
                 missing[row] = True
             elif matches(cell) and cell.strip().lower() not in ("nan", "+nan", "-nan"):
                 values[row] = float(cell.replace(",", ".") if self._decimal == "," else cell)
+                missing[row] = values[row] in self._no_number
             else:
                 not_numbers.append(row)
+        values[missing] = np.nan
         return Numbers(values, missing, np.array(not_numbers, dtype=np.int64))
 
 
@@ -216,6 +221,24 @@ class TypedColumn:
 
     def is_distinct(self) -> bool:
         return len(set(self.texts)) == len(self)
+
+    def without(self, words: Sequence[str]) -> TypedColumn:
+        """The same with no value where one of these words, or its number, stands."""
+        values: Any = self.values
+        absent = np.isin(self.numbers.values, numbers_among(words))
+        if not isinstance(values, np.ndarray):
+            absent |= np.array([plain_text(value).strip() in words for value in values])
+        if not absent.any():
+            return self
+        kept = (None if gone else value for gone, value in zip(absent, values, strict=True))
+        return TypedColumn(self.name, list(kept))
+
+
+def numbers_among(words: Sequence[str], decimal: str = ".") -> list[float]:
+    """The words that are numbers, such as -999."""
+    matches = number_pattern(decimal).fullmatch
+    found = [float(word.replace(decimal, ".")) for word in words if matches(word)]
+    return [number for number in found if number == number]
 
 
 def _all_floats(values: Array | Sequence[Any]) -> FloatArray | None:

@@ -6,8 +6,7 @@ import csv
 import io
 import json
 import math
-import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -15,18 +14,19 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from samecluster._extras import pyarrow
+from samecluster._files import written_file
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import Column, TypedColumn, plain_text, typed_value
 from samecluster.tables.reading.detect import STDIN
 from samecluster.tables.reading.dialect import Dialect, number_pattern
+from samecluster.tables.result_files import NAMES, is_result_file
 from samecluster.tables.table import Table
 
-__all__ = ["FORMATS", "NAMES", "ResultFormat", "format_of", "results_as_bytes", "write_results"]
+__all__ = ["FORMATS", "ResultFormat", "format_of", "results_as_bytes", "write_results"]
 
 ResultFormat: TypeAlias = Literal["csv", "parquet", "jsonl"]
 
-NAMES = ("cluster", "how", "probability")
 UNASSIGNED = "unassigned"
 _FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
@@ -62,13 +62,16 @@ def write_results(
     prefix: str = "",
     raw: bool = False,
     format: ResultFormat | None = None,
+    force: bool = False,
+    inputs: Iterable[Path] = (),
 ) -> None:
     """Write the table with columns cluster, how and probability to a file, or to ``-``.
 
     A cluster is a number or a name; -1 or None is written as a blank, and so is a probability that
     is None or NaN. ``rows`` says which rows the values are about if not all (see
     `Preparation.kept`); the others are written as unassigned. The file appears only when it is
-    complete.
+    complete. One that exists is replaced if it holds such results, or with ``force``; sessions,
+    links and ``inputs`` (such as the file that the table is from) never are.
 
     In CSV, text that begins with ``= + - @`` gets an apostrophe before it unless ``raw``: a
     spreadsheet would take it for a formula and run it.
@@ -77,19 +80,8 @@ def write_results(
     data = results_as_bytes(
         table, cluster, how, probability, rows=rows, prefix=prefix, raw=raw, format=chosen
     )
-    if str(path) == STDIN:
-        sys.stdout.buffer.write(data)
-        sys.stdout.buffer.flush()
-        return
-    target = Path(path)
-    partial = target.with_name(target.name + ".partial")
-    try:
+    with written_file(path, is_result_file, force=force, inputs=inputs) as partial:
         partial.write_bytes(data)
-        partial.replace(target)
-    except OSError as error:
-        raise InvalidInputError(f"{target} cannot be written: {error.strerror}") from None
-    finally:
-        partial.unlink(missing_ok=True)
 
 
 def results_as_bytes(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -14,7 +16,7 @@ from starlette.responses import JSONResponse, PlainTextResponse, RedirectRespons
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from samecluster.errors import SameClusterError
+from samecluster.errors import SameClusterError, StoreError
 from samecluster.web.context import Call, ServerContext
 from samecluster.web.errors import HttpError, status_of
 from samecluster.web.links import Participant
@@ -28,6 +30,7 @@ LARGEST_BODY = 64 * 1024
 _STATIC = Path(__file__).with_name("static")
 _MONTH = 30 * 24 * 3600
 _NOBODY = Participant(None, "annotator")
+_ABSOLUTE = re.compile(r"(^|[\s('\"])(/|[A-Za-z]:\\)")
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -49,7 +52,7 @@ def build_app(
         middleware=[Middleware(Guard, hosts=hosts)],
         exception_handlers={
             HttpError: _refused,
-            SameClusterError: _failed,
+            SameClusterError: _failed(context),
             HTTPException: _not_found,
             Exception: _internal_error,
         },
@@ -59,24 +62,29 @@ def build_app(
 def _endpoint(operation: Operation, context: ServerContext, cookie: str) -> Endpoint:
     async def endpoint(request: Request) -> Response:
         check_origin(request.headers, request.method)
-        person = _NOBODY if operation.open_to_all else _person(request, context, cookie)
+        secret = _secret(request, cookie)
+        person = _NOBODY if operation.open_to_all else _person(secret, context)
         if operation.for_owners and not person.is_owner:
             raise HttpError(403, "only owners of the session may do this; ask whoever invited you")
         given = operation.read_parameters(request.path_params, "path")
         given |= operation.read_parameters(request.query_params, "query")
         if operation.body is not None:
             given |= operation.read_body(await _body(request))
-        result: Any = await operation.handler(context, Call(person, given))
+        call = Call(person, given, lambda: context.people.person(secret) is not None)
+        result: Any = await operation.handler(context, call)
         return result if isinstance(result, Response) else JSONResponse(result)
 
     return endpoint
 
 
-def _person(request: Request, context: ServerContext, cookie: str) -> Participant:
-    """The person whose link came along, as a cookie or in the Authorization header."""
+def _secret(request: Request, cookie: str) -> str:
+    """The secret that came along, as a cookie or in the Authorization header."""
     scheme, _, secret = request.headers.get("authorization", "").partition(" ")
-    if scheme.lower() != "bearer":
-        secret = request.cookies.get(cookie, "")
+    return secret if scheme.lower() == "bearer" else request.cookies.get(cookie, "")
+
+
+def _person(secret: str, context: ServerContext) -> Participant:
+    """The person whose link has this secret."""
     person = context.people.person(secret) if secret else None
     if person is None:
         raise HttpError(
@@ -135,9 +143,20 @@ def _refused(_: Request, error: Exception) -> Response:
     return JSONResponse({"error": str(error)}, error.status, headers=headers)
 
 
-def _failed(_: Request, error: Exception) -> Response:
-    assert isinstance(error, SameClusterError)
-    return JSONResponse({"error": str(error)}, status_of(error))
+def _failed(context: ServerContext) -> Callable[[Request, Exception], Response]:
+    # Where files are on this machine is nobody's business who only has a link.
+    folders = {str(place.parent) + os.sep for place in context.files()}
+
+    def failed(_: Request, error: Exception) -> Response:
+        assert isinstance(error, SameClusterError)
+        text = str(error)
+        for folder in sorted(folders, key=len, reverse=True):
+            text = text.replace(folder, "")
+        if isinstance(error, StoreError) and _ABSOLUTE.search(text):
+            text = "the session cannot be used now; its terminal says why, and nothing is lost"
+        return JSONResponse({"error": text}, status_of(error))
+
+    return failed
 
 
 def _not_found(_: Request, error: Exception) -> Response:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Any, TypeAlias
 
 from samecluster.web.images import Images
@@ -19,10 +20,11 @@ __all__ = ["Call", "Handler", "ServerContext"]
 
 @dataclass(frozen=True)
 class Call:
-    """A request whose shape was checked: who makes it, and its fields."""
+    """A request whose shape was checked: who makes it, its fields, and whether the link holds."""
 
     person: Participant
     given: Mapping[str, Any]
+    is_welcome: Callable[[], bool] = lambda: True
 
     @property
     def who(self) -> str | None:
@@ -49,6 +51,10 @@ class ServerContext:
     lease_seconds: float
     seen: dict[str | None, datetime] = field(default_factory=dict)
     placed: dict[str | None, list[int]] = field(default_factory=dict)
+
+    def files(self) -> list[Path]:
+        """The files that errors may name."""
+        return [self.opened.path.absolute(), self.opened.path.resolve(), self.people.file]
 
     def note(self, person: Participant) -> None:
         """Remember that this person made a request now."""

@@ -11,14 +11,17 @@ import hashlib
 import json
 import os
 import secrets
+import sqlite3
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from samecluster.errors import InvalidInputError, StoreError
+from samecluster.sessions.storage.lock import one_at_a_time
 
 __all__ = ["ROLES", "Participant", "Participants", "links_file", "session_id"]
 
@@ -42,8 +45,8 @@ class Participant:
 
 
 def session_id(session: Path) -> str:
-    """A short name for a session, made from its path: the same on every start."""
-    return hashlib.sha256(str(session.absolute()).encode()).hexdigest()[:16]
+    """A short name for a session, made from its path without links: the same on every start."""
+    return hashlib.sha256(str(session.resolve()).encode()).hexdigest()[:16]
 
 
 def links_file(session: Path) -> Path:
@@ -57,8 +60,8 @@ class Participants:
     """The links of a session. Other processes may add to them at any time."""
 
     def __init__(self, file: Path) -> None:
-        self._file = file
-        self._read_at = -1
+        self.file = file
+        self._read_version: tuple[int, int] | None = None
         self._links: dict[str, Mapping[str, Any]] = {}
         self._address: str | None = None
         self._tokens: dict[str, Participant] = {}
@@ -70,9 +73,8 @@ class Participants:
         return self._address
 
     def set_address(self, address: str) -> None:
-        self._read()
-        self._address = address
-        self._write()
+        with self._changed():
+            self._address = address
 
     def accept(self, token: str, person: Participant) -> None:
         """Let a token in that the user has chosen; it is not kept."""
@@ -85,23 +87,21 @@ class Participants:
 
     def invite(self, person: Participant, *, start: bool = False) -> str:
         """Make a link for a person, and return its secret; only a hash of it is kept."""
-        self._read()
         secret = secrets.token_urlsafe(24)
         made = datetime.now(UTC).isoformat(timespec="seconds")
         link = {"who": checked_name(person.name), "role": person.role, "made": made}
-        self._links[_hash(secret)] = {**link, "start": start}
-        starts = [hashed for hashed, link in self._links.items() if link.get("start")]
-        for old in starts[:-_MOST_STARTS]:
-            del self._links[old]
-        self._write()
+        with self._changed():
+            self._links[_hash(secret)] = {**link, "start": start}
+            starts = [hashed for hashed, link in self._links.items() if link.get("start")]
+            for old in starts[:-_MOST_STARTS]:
+                del self._links[old]
         return secret
 
     def revoke(self, name: str) -> int:
         """End all links of a person; return how many there were."""
-        self._read()
-        before = len(self._links)
-        self._links = {h: link for h, link in self._links.items() if link["who"] != name}
-        self._write()
+        with self._changed():
+            before = len(self._links)
+            self._links = {h: link for h, link in self._links.items() if link["who"] != name}
         return before - len(self._links)
 
     def person(self, secret: str) -> Participant | None:
@@ -119,37 +119,67 @@ class Participants:
         found = {link["who"]: str(link["role"]) for link in self._links.values()}
         return {**found, **{person.name: person.role for person in self._tokens.values()}}
 
+    @contextmanager
+    def _changed(self) -> Iterator[None]:
+        """Read, change and write while no other process does: none undoes what another did."""
+        try:
+            self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with one_at_a_time(self.file):
+                self._read()
+                yield
+                self._write()
+        except (OSError, sqlite3.Error) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise StoreError(
+                f"links cannot be kept in {self.file.parent} ({why}); set XDG_STATE_HOME to a "
+                "folder that can be written"
+            ) from None
+
     def _read(self) -> None:
         try:
-            changed_at = self._file.stat().st_mtime_ns
-            if changed_at == self._read_at:
+            version = _version(self.file)
+            if version == self._read_version:
                 return
-            stored = json.loads(self._file.read_text(encoding="utf-8"))
-            self._links, self._address = dict(stored["links"]), stored["address"]
+            stored = json.loads(self.file.read_text(encoding="utf-8"))
+            self._links, self._address = _checked_links(stored["links"]), stored["address"]
         except FileNotFoundError:
-            self._links, self._address, self._read_at = {}, None, -1
-        except (OSError, ValueError, KeyError, TypeError) as error:
+            self._links, self._address, self._read_version = {}, None, None
+        except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
             raise StoreError(
-                f"the links in {self._file} cannot be read ({error}); remove the file and invite "
+                f"the links in {self.file} cannot be read ({error}); remove the file and invite "
                 "people again"
             ) from None
         else:
-            self._read_at = changed_at
+            self._read_version = version
 
     def _write(self) -> None:
+        """Readers find the file as it was or as it is, never half of it."""
+        # Files that mkstemp makes are readable by their owner only.
+        handle, name = tempfile.mkstemp(dir=self.file.parent, prefix=".links-")
         try:
-            self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Files that mkstemp makes are readable by their owner only.
-            handle, name = tempfile.mkstemp(dir=self._file.parent, prefix=".links-")
             with os.fdopen(handle, "w", encoding="utf-8") as file:
                 json.dump({"version": 1, "address": self._address, "links": self._links}, file)
-            os.replace(name, self._file)
-            self._read_at = self._file.stat().st_mtime_ns
-        except OSError as error:
-            raise StoreError(
-                f"links cannot be kept in {self._file.parent} ({error.strerror}); set "
-                "XDG_STATE_HOME to a folder that can be written"
-            ) from None
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, self.file)
+        except BaseException:
+            Path(name).unlink(missing_ok=True)
+            raise
+        self._read_version = _version(self.file)
+
+
+def _version(file: Path) -> tuple[int, int]:
+    """Each change makes another file; the time tells apart those that got the same inode."""
+    found = file.stat()
+    return found.st_mtime_ns, found.st_ino
+
+
+def _checked_links(stored: Any) -> dict[str, Mapping[str, Any]]:
+    links = dict(stored)
+    for link in links.values():
+        if not isinstance(link["who"], str | None) or link["role"] not in ROLES:
+            raise ValueError("a link has no person or no role")
+    return links
 
 
 def checked_name(name: str | None) -> str | None:

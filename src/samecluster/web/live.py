@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from samecluster.web.plot import Plot
@@ -15,24 +15,33 @@ __all__ = ["news", "stream"]
 
 _SILENCE = 15.0
 """Seconds after which a comment keeps the connection from being taken for dead."""
+_LOOK = 2.0
+"""Seconds after which a link is looked at again: a revoked one ends the stream."""
 _PAUSE = 0.2
 """Seconds between two summaries that are sent; many answers then make one event."""
 
 
-async def stream(thread: SessionThread, plot: Plot) -> AsyncIterator[str]:
-    """Events for one watcher, until the server stops or the watcher disconnects."""
+async def stream(
+    thread: SessionThread, plot: Plot, is_welcome: Callable[[], bool] = lambda: True
+) -> AsyncIterator[str]:
+    """Events for one watcher, until the server stops, the watcher leaves or is not welcome."""
     watcher = thread.watch()
     before: SessionSummary | None = None
+    silent = 0.0
     try:
-        while not thread.closing:
+        while not thread.closing and is_welcome():
             watcher.clear()
             now = thread.summary
             for kind, data in news(before, now, plot):
                 yield f"event: {kind}\ndata: {json.dumps(data)}\n\n"
             before = now
             try:
-                await asyncio.wait_for(watcher.wait(), _SILENCE)
+                await asyncio.wait_for(watcher.wait(), _LOOK)
+                silent = 0.0
             except TimeoutError:
+                silent += _LOOK
+            if silent >= _SILENCE:
+                silent = 0.0
                 yield ": still here\n\n"
             await asyncio.sleep(_PAUSE)
     finally:

@@ -18,6 +18,7 @@ from samecluster.web.app import build_app
 from samecluster.web.context import ServerContext
 from samecluster.web.images import Images, images_of
 from samecluster.web.links import Participant, Participants, links_file, session_id
+from samecluster.web.log_limit import limit_lines
 from samecluster.web.plot import Plot
 from samecluster.web.security import LARGEST_HEAD, Hosts, is_local
 from samecluster.web.session_thread import SessionThread
@@ -198,6 +199,7 @@ def _config(app: Starlette, address: Address) -> uvicorn.Config:
         ssl_certfile=address.tls_cert,
         ssl_keyfile=address.tls_key,
     )
+    limit_lines()
     try:
         config.load()
     except (ssl.SSLError, OSError) as error:

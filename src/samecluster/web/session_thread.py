@@ -68,6 +68,7 @@ class SessionThread:
         self._watching = threading.Lock()
         self._tried = self._version = -1
         self._due_at = 0.0
+        self._error_on_closing: StoreError | None = None
         self.closing = False
         self.summary = SessionSummary.blank(session)
         self._thread = threading.Thread(target=self._work, name="session", daemon=True)
@@ -104,10 +105,16 @@ class SessionThread:
         self._wake()
 
     def close(self) -> bool:
-        """Finish the queue, then close the session; False if it was still busy."""
+        """Finish the queue, then close the session; False if it was still busy.
+
+        StoreError if the file of the session is gone; it says where the answers were saved.
+        """
         self.stop()
         self._queue.put(_Call(Urgency.LAST, next(self._numbers), None))
         self._thread.join(_LONGEST_CLOSE)
+        error, self._error_on_closing = self._error_on_closing, None
+        if error is not None:
+            raise error
         return not self._thread.is_alive()
 
     def _put(self, work: Callable[[Session], T], urgency: Urgency) -> Future[T]:
@@ -125,7 +132,10 @@ class SessionThread:
                 self._catch_up()
                 continue
             if call.work is None:
-                self._session.close()
+                try:
+                    self._session.close()
+                except StoreError as error:
+                    self._error_on_closing = error
                 return
             self._do(call)
             if self._is_behind() and time.monotonic() > self._due_at:
@@ -137,6 +147,9 @@ class SessionThread:
         try:
             call.done.set_result(call.work(self._session))
         except BaseException as error:
+            if isinstance(error, StoreError):
+                # People cannot do much about it; whoever sits at the terminal can.
+                log.error("%s", error)
             call.done.set_exception(error)
 
     def _is_behind(self) -> bool:

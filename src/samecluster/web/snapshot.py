@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from samecluster.recovery.forecast import Remaining
 from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.claims import Claim
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.progress import Progress
@@ -62,7 +64,7 @@ class SessionSummary:
             recovery,
             session.anchors(),
             session.names(),
-            _progress(progress, state.n_events, recovery.assumptions, left),
+            _progress(progress, state.n_events, recovery.claims, left),
             dict(state.parameters),
         )
 
@@ -86,7 +88,7 @@ def how_counts_of(recovery: Recovery, number: int) -> dict[str, int]:
 
 
 def _progress(
-    progress: Progress, sequence: int, assumptions: tuple[str, ...], left: Any
+    progress: Progress, sequence: int, claims: tuple[Claim, ...], left: Remaining | None
 ) -> dict[str, Any]:
     return {
         "sequence": sequence,
@@ -94,13 +96,17 @@ def _progress(
         "n_clusters": progress.n_clusters,
         "n_questions": progress.n_questions,
         "by_how": how_counts(progress.by_how),
-        "left": None if left is None else {"low": left.low, "high": left.high},
+        "left": None if left is None else _left(left),
         "audit": _audit(progress.audit),
-        "assumptions": list(assumptions),
+        "claims": [claim.as_dict() for claim in claims],
         "ended": progress.ended,
         "n_trouble": progress.n_trouble,
         "line": str(progress),
     }
+
+
+def _left(left: Remaining) -> dict[str, Any]:
+    return {"low": left.low, "high": left.high, "text": str(left.claim)}
 
 
 def _audit(audit: AuditReport | None) -> dict[str, Any] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +13,25 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster.large.follow import LabelledSample, OpenRows, SampleLabels
-from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress, Write
+from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress, Write, about_rows
 from samecluster.large.result import label_store
 from samecluster.large.sweep import PIECE
 from samecluster.points.survey import Survey, surveyed
 from samecluster.proof.files import writing_proof
 from samecluster.recovery.certify.plan import Certify
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.separation import summary_of
 from samecluster.workspace.data import BlockData
-from samecluster.workspace.export import points_beside
+from samecluster.workspace.export import points_beside, written_points
 from samecluster.workspace.open import OpenSession, export_command
 
 __all__ = [
     "AllRowsSweep",
     "is_proving",
     "labelled_rows",
+    "row_claims",
     "row_counts",
     "sample_line",
     "swept",
@@ -86,6 +90,29 @@ def row_counts(found: AllRowsSweep) -> str:
     return f"All {found.n:,} rows: {ways}."
 
 
+def row_claims(
+    opened: OpenSession, found: AllRowsSweep, audit: AuditReport | None
+) -> tuple[Claim, ...]:
+    """What is claimed about all rows, if their labels are at hand."""
+    if found.labels is None:
+        return ()
+    rows, known = opened.block_data.rows, opened.session.snapshot()
+    return claims(
+        ClaimBasis(
+            found.labels,
+            found.how,
+            tuple(replace(a, question=about_rows(a.question, rows)) for a in known.answers),
+            known.margin if _rests_on_margin(opened) else None,
+            not is_proving(opened),
+            known.n_clusters,
+            summary_of(known.proof, lambda item: int(rows[item])),
+            exceptions=tuple(rows[list(known.exceptions)].tolist()),
+            audit=audit,
+            prepared=known.prepared,
+        )
+    )
+
+
 def is_proving(opened: OpenSession) -> bool:
     """Whether labels of other rows would be proven: the margin is declared, and stands."""
     session = opened.session
@@ -105,9 +132,11 @@ def write_all(
     out: Path,
     on_progress: Callable[[PassProgress], None],
     proof: Path | None = None,
+    *,
+    force: bool = False,
 ) -> AllRowsSweep:
     """Write labels.npy and how.npy of all rows into a folder, and their proof into a file."""
-    with labelled_rows(opened, out, on_progress, proof) as found:
+    with labelled_rows(opened, out, on_progress, proof, force=force) as found:
         return found
 
 
@@ -117,6 +146,8 @@ def labelled_rows(
     out: Path | None,
     on_progress: Callable[[PassProgress], None],
     proof: Path | None = None,
+    *,
+    force: bool = False,
 ) -> Iterator[AllRowsSweep]:
     """Labels of all rows, which may be changed until the end of the block.
 
@@ -128,7 +159,8 @@ def labelled_rows(
 
         def write_proof(header: Mapping[str, Any]) -> Write:
             assert proof is not None
-            return files.enter_context(writing_proof(dict(header), proof))
+            writing = writing_proof(dict(header), proof, force=force, inputs=opened.inputs)
+            return files.enter_context(writing)
 
         found = _swept(
             opened,
@@ -147,21 +179,21 @@ class _Unwanted(Exception):
     """Raised to discard partial files; never leaves this module."""
 
 
-def write_points(opened: OpenSession, proof: Path) -> Path:
+def write_points(opened: OpenSession, proof: Path, *, force: bool = False) -> Path:
     """The file that a proof of all rows is checked with: the data, or a copy of its features."""
     blocks = opened.block_data
     (file, _), *others = blocks.files.files
     if not others and file.suffix.lower() == ".npy":
         return Path(blocks.path)
-    copy = points_beside(proof)
     points, begin = blocks.files, 0
     shape, dtype = (points.n, points.d), points.dtype
-    written = np.lib.format.open_memmap(copy, mode="w+", dtype=dtype, shape=shape)
-    for block in points.blocks(PIECE):
-        written[begin : begin + len(block)] = block
-        begin += len(block)
-    written.flush()
-    return copy
+    with written_points(opened, proof, force=force) as partial:
+        written = np.lib.format.open_memmap(partial, mode="w+", dtype=dtype, shape=shape)
+        for block in points.blocks(PIECE):
+            written[begin : begin + len(block)] = block
+            begin += len(block)
+        written.flush()
+    return points_beside(proof)
 
 
 def _swept(

@@ -10,6 +10,7 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.points.files import FilePoints
 from samecluster.points.protocol import Points
 from samecluster.points.survey import Survey
+from samecluster.recovery.result.premises import Premise, PreparedFeatures
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.tables import Table
@@ -44,7 +45,7 @@ class SessionData:
     """Data as a session takes it.
 
     ``rows`` are the rows of the table that are items: the item in row i of X is row rows[i] of the
-    table. With ``blocks`` the table is a sample of data in blocks.
+    table. With ``blocks`` the table is a sample of data in blocks. ``files`` are what was read.
     """
 
     table: Table
@@ -56,18 +57,35 @@ class SessionData:
     contents: list[str] | None
     choice: ColumnSelection | None = None
     blocks: BlockData | None = None
+    files: tuple[Path, ...] = ()
 
     def session(self, store: SqliteStore, **how: Any) -> Session:
         """The session in a store, with this data; ``how`` goes to `Session.open`."""
         return Session.open(
-            store, self.keys, self.X, contents=self.contents, hints=self.hints(), **how
+            store,
+            self.keys,
+            self.X,
+            contents=self.contents,
+            hints=self.hints(),
+            prepared=self.premises(),
+            **how,
         )
+
+    def premises(self) -> tuple[Premise, ...]:
+        """What a margin of the features is about that it would not be of the table."""
+        features = self.preparation.features
+        n = features.missing_in(self.table).n_cells if features.missing == "median" else 0
+        return (PreparedFeatures(n),) if n else ()
 
     def inspection(self) -> Inspection:
         """How the data is read and used, to be shown before the first question."""
         return inspect_selection(
             self.choice or select_columns(self.table, self.preparation.options)
         )
+
+    def told(self) -> tuple[str, ...]:
+        """What was done without being asked, to be shown where the inspection is not."""
+        return (*self.notes, *(() if self.choice is None else self.choice.notes))
 
     def hints(self) -> list[str | None] | None:
         """The labels that only guide the questions, as the data has them now."""

@@ -2,36 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
 from samecluster._extras import pyarrow
+from samecluster._files import IsOurs, check_output, is_stdout, written_file
 from samecluster.errors import InvalidInputError
+from samecluster.proof.files import is_proof_file, save_proof
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
+from samecluster.reports import is_report, write_report
 from samecluster.sessions.conflicts import Conflict
 from samecluster.sessions.session import Session
 from samecluster.tables.display import columns_to_show, shown
-from samecluster.tables.writing import NAMES, format_of, write_results
+from samecluster.tables.result_files import NAMES, is_result_file
+from samecluster.tables.writing import format_of, write_results
 from samecluster.workspace.open import OpenSession
 
 __all__ = [
     "NO_PROOF",
+    "ResultFiles",
     "Snapshot",
-    "check_outputs",
     "points_beside",
     "proof_line",
     "proof_of",
     "write_labels",
     "write_proof",
     "write_session_report",
+    "written_points",
 ]
 
 NO_PROOF = "There is no proof to write, as nothing is proven: that needs --margin NUMBER."
+
+_PROOF_ENDINGS = (".jsonl.gz", ".jsonl", ".parquet")
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,23 +55,60 @@ class Snapshot:
         return cls(session.snapshot(), session.names(), session.trouble)
 
 
-def check_outputs(opened: OpenSession, out: str | None, prefix: str, *others: Path | None) -> None:
-    """InvalidInputError now for what would fail after all questions were asked."""
-    taken = next((n for n in NAMES if prefix + n in opened.table.columns), None)
-    if out is not None and taken is not None:
-        raise InvalidInputError(
-            f"{opened.table.source} has a column {prefix + taken!r} already; put something before "
-            "the new names, such as --prefix new_"
-        )
-    if out is not None and format_of(opened.table, out) == "parquet":
-        pyarrow()  # says how to install it if it is missing
-    for path in (None if out in (None, "-") else Path(str(out)), *others):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}")
+@dataclass(frozen=True)
+class ResultFiles:
+    """Where results go, and how they are written: ``out`` is a file, -, or a folder for blocks.
+
+    With ``force`` a file is replaced that is no result of ours; ``inputs`` beside those of the
+    session never are.
+    """
+
+    out: str | None = None
+    proof: Path | None = None
+    report: Path | None = None
+    prefix: str = ""
+    raw: bool = False
+    force: bool = False
+    inputs: tuple[Path, ...] = ()
+
+    def check(self, opened: OpenSession) -> None:
+        """InvalidInputError now for what would fail after all questions were asked."""
+        if self.out is not None and opened.blocks is None:
+            self._check_table(opened, self.out)
+            self._check(opened, self.out, is_result_file)
+        if self.proof is not None:
+            if is_stdout(self.proof):
+                raise InvalidInputError(
+                    "--proof needs the name of a file: the points that it is about go beside it"
+                )
+            self._check(opened, self.proof, is_proof_file)
+            self._check(opened, points_beside(self.proof), _is_with(self.proof))
+        if self.report is not None:
+            self._check(opened, self.report, is_report)
+
+    def _check(self, opened: OpenSession, path: str | Path, is_ours: IsOurs) -> None:
+        inputs = (*opened.inputs, *self.inputs)
+        check_output(path, is_ours, force=self.force, inputs=inputs)
+
+    def _check_table(self, opened: OpenSession, out: str) -> None:
+        taken = next((n for n in NAMES if self.prefix + n in opened.table.columns), None)
+        if taken is not None:
+            raise InvalidInputError(
+                f"{opened.table.source} has a column {self.prefix + taken!r} already; put "
+                "something before the new names, such as --prefix new_"
+            )
+        if format_of(opened.table, out) == "parquet":
+            pyarrow()  # says how to install it if it is missing
 
 
 def write_labels(
-    opened: OpenSession, known: Snapshot, out: str, *, prefix: str = "", raw: bool = False
+    opened: OpenSession,
+    known: Snapshot,
+    out: str,
+    *,
+    prefix: str = "",
+    raw: bool = False,
+    force: bool = False,
 ) -> None:
     """The input with what was found about each row; clusters by name where they have one."""
     recovery = known.recovery
@@ -77,6 +122,8 @@ def write_labels(
         rows=opened.data.rows,
         prefix=prefix,
         raw=raw,
+        force=force,
+        inputs=opened.inputs,
     )
 
 
@@ -85,23 +132,34 @@ def proof_of(known: Recovery) -> ProofLog | None:
     return known.proof if known.count(How.PROVEN) else None
 
 
-def write_proof(opened: OpenSession, known: Snapshot, path: Path) -> str:
+def write_proof(opened: OpenSession, known: Snapshot, path: Path, *, force: bool = False) -> str:
     """The proof, and beside it the points that it is about; what to tell the user of it.
 
     The points are those after scaling, which a reader of the data alone does not have.
     """
-    from samecluster.proof.files import save_proof
-
     proof = proof_of(known.recovery)
     if proof is None:
         return NO_PROOF
-    points = points_beside(path)
-    try:
-        save_proof(proof, path)
-        np.save(points, opened.data.X)
-    except OSError as error:
-        raise InvalidInputError(f"the proof {path} cannot be written: {error}") from error
-    return proof_line(path, points)
+    # Points before the proof: the proof that is there says whether points beside it are ours.
+    with written_points(opened, path, force=force) as partial, partial.open("wb") as file:
+        np.save(file, opened.data.X)
+    save_proof(proof, path, force=force, inputs=opened.inputs)
+    return proof_line(path, points_beside(path))
+
+
+@contextmanager
+def written_points(opened: OpenSession, proof: Path, *, force: bool = False) -> Iterator[Path]:
+    """The file of the points that a proof is about, to be filled."""
+    points, is_ours = points_beside(proof), _is_with(proof)
+    with written_file(points, is_ours, force=force, inputs=opened.inputs) as partial:
+        yield partial
+
+
+def _is_with(proof: Path) -> IsOurs:
+    """Points have no mark of their own; they are ours if a proof of ours is beside them."""
+    stem = proof.name.partition(".")[0]
+    beside = {proof, *(proof.with_name(stem + end) for end in _PROOF_ENDINGS)}
+    return lambda _: any(one.is_file() and is_proof_file(one) for one in beside)
 
 
 def points_beside(proof: Path) -> Path:
@@ -115,22 +173,25 @@ def proof_line(proof: Path, points: Path) -> str:
 
 
 def write_session_report(
-    opened: OpenSession, known: Snapshot, path: Path, *, include_items: bool = False
+    opened: OpenSession,
+    known: Snapshot,
+    path: Path,
+    *,
+    include_items: bool = False,
+    force: bool = False,
 ) -> None:
     """The report as one HTML file; values of items that were asked about only if told to."""
-    from samecluster.reports import write_report
-
     state = opened.session.state
     write_report(
         known.recovery,
         path,
         title=opened.table.source,
-        audit=known.recovery.audit,
         trouble=known.trouble,
         exceptions=sorted(state.exceptions),
         items=_asked_items(opened, known.recovery) if include_items else None,
         names=known.names,
-        margin_declared=state.parameters.get("margin", "auto") != "auto",
+        force=force,
+        inputs=opened.inputs,
     )
 
 

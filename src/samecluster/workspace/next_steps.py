@@ -11,6 +11,7 @@ import numpy as np
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
+from samecluster.recovery.result.sentences import brief
 
 __all__ = ["NextStep", "choices", "expected_wrong"]
 
@@ -44,22 +45,10 @@ def choices(recovery: Recovery, budget: int | None) -> list[NextStep]:
 
 
 def expected_wrong(recovery: Recovery) -> str:
-    """The share of labels that is expected to be wrong, as far as there is a number for it."""
-    n = {how: recovery.count(how) for how in How}
-    if n[How.ASKED] == len(recovery.labels):
+    """What is known about wrong labels, in a few words."""
+    if recovery.count(How.ASKED) == len(recovery.labels):
         return "every label was asked about"
-    told = []
-    if n[How.PROVEN]:
-        told.append("proven labels are right if the margin is")
-    if n[How.INFERRED]:
-        told.append(f"nothing is known of the error of {n[How.INFERRED]:,} inferred labels")
-    if n[How.PREDICTED] and recovery.probability is not None:
-        predicted = recovery.how_codes == How.PREDICTED
-        wrong = float(np.mean(1.0 - recovery.probability[predicted]))
-        told.append(f"expected error {100 * wrong:.2g} % of {n[How.PREDICTED]:,} predicted labels")
-    if n[How.UNASSIGNED]:
-        told.append(f"{n[How.UNASSIGNED]:,} items have no label")
-    return "; ".join(told)
+    return "; ".join(filter(None, map(brief, recovery.claims)))
 
 
 def _audits(recovery: Recovery, budget: int | None) -> Iterator[NextStep]:

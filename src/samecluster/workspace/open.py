@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,7 +22,8 @@ from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.tables import FeatureOptions, Preparation, Table, item_keys
-from samecluster.tables.features.select import select_columns
+from samecluster.tables.features.missing import MissingCells
+from samecluster.tables.features.select import ColumnSelection, select_columns
 from samecluster.tables.reading.load import LoadedData
 from samecluster.workspace.data import BlockData, SessionData
 from samecluster.workspace.known_answers import import_known
@@ -31,6 +32,7 @@ from samecluster.workspace.sample import newly_sampled, sampled_again
 from samecluster.workspace.stored_preparation import StoredPreparation
 
 __all__ = [
+    "MissingDecision",
     "OpenSession",
     "data_beside",
     "export_command",
@@ -41,6 +43,9 @@ __all__ = [
 ]
 
 SUFFIX = ".samecluster"
+
+MissingDecision = Callable[[MissingCells], str]
+"""What becomes of missing cells ("median", "drop" or "error"), where the request does not say."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,6 +75,11 @@ class OpenSession:
         """The same, for those who know that the items are a sample."""
         assert self.data.blocks is not None, "the session must be about data in blocks"
         return self.data.blocks
+
+    @property
+    def inputs(self) -> tuple[Path, ...]:
+        """The session and what its data was read from: no result may replace them."""
+        return (self.path, *self.data.files)
 
     def table_row(self, row: int) -> int:
         """The row of the table that has the item in this row of the session."""
@@ -111,8 +121,8 @@ def export_command(session: Path, data: str, out: str) -> str:
     return shlex.join(["samecluster", "export", str(session), *named, "-o", out])
 
 
-def open_session(request: Request) -> OpenSession:
-    """Begin a session, or go on with it.
+def open_session(request: Request, decide: MissingDecision | None = None) -> OpenSession:
+    """Begin a session, or go on with it. ``decide`` is called if cells are missing at the begin.
 
     What is declared anew (margin, clusters, audit, budget) is noted, and known labels and pairs
     become imported answers. Other features are refused, and so is other data. A session that cannot
@@ -125,16 +135,9 @@ def open_session(request: Request) -> OpenSession:
             if stored is not None:
                 return _go_on(store, stored, request, path)
             store.close()
-    data = _new_data(request)
-    existed = path.exists()
-    try:
-        with _store(path, create=True) as store:
-            return _begin(store, data, request, path)
-    except BaseException:
-        if not existed:
-            for name in (path.name, f"{path.name}-lock"):
-                path.with_name(name).unlink(missing_ok=True)
-        raise
+    data = _new_data(request, decide)
+    with _store(path, create=True) as store:
+        return _begin(store, data, request, path)
 
 
 def is_in_blocks(request: Request) -> bool:
@@ -187,7 +190,8 @@ def data_again(request: Request, stored: Mapping[str, Any]) -> SessionData:
     preparation.refuse_other_features(request)
     if preparation.draw is not None:
         return sampled_again(request, preparation)
-    loaded = replace(request, **preparation.reading_for(request)).load()
+    read = replace(request, **preparation.reading_for(request))
+    loaded = read.load(preparation.words_replace)
     return _data_of(loaded, preparation)
 
 
@@ -203,12 +207,12 @@ def _stored_in(store: SqliteStore) -> Mapping[str, Any] | None:
 
 @contextmanager
 def _store(path: Path, *, create: bool = False, read_only: bool = False) -> Iterator[SqliteStore]:
-    """A store that is closed if the session is not opened after all."""
+    """A store that is closed if the session is not opened after all; a file made for it goes."""
     store = SqliteStore(path, create=create, read_only=read_only)
     try:
         yield store
     except BaseException:
-        store.close()
+        store.discard()
         raise
 
 
@@ -223,6 +227,7 @@ def _begin(store: SqliteStore, data: SessionData, request: Request, path: Path) 
         hints=data.hints(),
         who=request.who,
         seed=_seed(data) if request.seed is None else request.seed,
+        prepared=data.premises(),
     )
     import_known(session, data.table, data.rows, request, data.preparation.hint_column)
     return OpenSession(session, data, path, is_new=True)
@@ -269,13 +274,13 @@ def _seed(data: SessionData) -> int:
     return int.from_bytes(digest, "big") >> 1
 
 
-def _new_data(request: Request) -> SessionData:
+def _new_data(request: Request, decide: MissingDecision | None) -> SessionData:
     if request.in_blocks:
         return newly_sampled(request)
     loaded = request.load()
     names = loaded.table.names
-    wanted = request.wanted(names)
-    choice = select_columns(loaded.table, wanted)
+    choice = _decided(select_columns(loaded.table, request.wanted(names)), request, decide)
+    wanted = choice.options
     kept_back = {wanted.truth, wanted.labels, *wanted.ignore}
     preparation = StoredPreparation(
         Preparation.of_selection(choice),
@@ -285,6 +290,16 @@ def _new_data(request: Request) -> SessionData:
         request.checked_labels_as() or "known",
     )
     return replace(_data_of(loaded, preparation), choice=choice)
+
+
+def _decided(
+    choice: ColumnSelection, request: Request, decide: MissingDecision | None
+) -> ColumnSelection:
+    """The same columns with missing cells treated as somebody decides who is asked now."""
+    is_said = request.missing_cells is not None or request.drop_missing
+    if is_said or decide is None or choice.problems or not choice.missing.n_rows:
+        return choice
+    return replace(choice, options=replace(choice.options, missing=decide(choice.missing)))
 
 
 def _data_of(loaded: LoadedData, preparation: StoredPreparation) -> SessionData:
@@ -305,6 +320,7 @@ def _data_of(loaded: LoadedData, preparation: StoredPreparation) -> SessionData:
         X,
         [keys[row] for row in chosen],
         [contents[row] for row in chosen],
+        files=loaded.files,
     )
 
 

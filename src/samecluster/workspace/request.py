@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Request", "declared_parameters", "listed"]
 
 
-_OPTIONS = {"id_column": "id", "separator": "sep", "missing": "na"}
+_OPTIONS = {"id_column": "id", "separator": "sep", "missing": "na", "missing_cells": "missing"}
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
 
@@ -44,6 +44,7 @@ class Request:
     image_size: int | None = None
     scale: bool | None = None
     reduce: int | None = None
+    missing_cells: str | None = None
     drop_missing: bool = False
     labels: str | None = None
     labels_as: str | None = None
@@ -62,27 +63,32 @@ class Request:
     in_blocks: bool = False
     dask: str | None = None
 
-    def asked(self) -> CsvOptions:
-        """How the data is written, as far as the user says so."""
-        from samecluster.tables import CsvOptions
+    def asked(self, words_replace: bool = False) -> CsvOptions:
+        """How the data is written, as far as the user says so.
 
+        Words that stand for no value are added to the usual ones, or replace them.
+        """
+        from samecluster.tables import CsvOptions
+        from samecluster.tables.reading.dialect import MISSING
+
+        usual = () if words_replace else MISSING
         separator = None if self.separator is None else _SEPARATORS.get(self.separator)
         return CsvOptions(
             separator or self.separator,
             self.decimal,
             self.encoding,
-            tuple(self.missing) if self.missing else None,
+            (*usual, *self.missing) if self.missing else None,
             self.header,
         )
 
-    def load(self) -> LoadedData:
-        """Read the data."""
+    def load(self, words_replace: bool = False) -> LoadedData:
+        """Read the data; ``words_replace`` as in `asked`."""
         from samecluster.tables.reading.load import load_data
 
         size = {} if self.image_size is None else {"image_size": self.image_size}
         return load_data(
             self.data,
-            self.asked(),
+            self.asked(words_replace),
             id_column=self.id_column,
             vectors=self.vectors,
             order=self.order,
@@ -104,6 +110,7 @@ class Request:
             scale=self.scale is not False,
             reduce=self.reduce,
             drop_missing=self.drop_missing,
+            missing=self.missing_cells or ("drop" if self.drop_missing else "median"),
         )
 
     def checked_labels_as(self) -> str | None:

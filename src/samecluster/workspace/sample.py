@@ -59,7 +59,7 @@ def newly_sampled(request: Request) -> SessionData:
     features = points.names if numbers is not None else tuple(f"x{at}" for at in points.names)
     nothing, unit = np.zeros(len(features)), np.ones(len(features))
     preparation = StoredPreparation(
-        Preparation((NumberEncoder(features, nothing, nothing, unit),), None, drop_missing=False),
+        Preparation((NumberEncoder(features, nothing, nothing, unit),), None, missing="error"),
         FeatureOptions(features=features, id_column=id_column, truth=truth, scale=False),
         features if id_column is None else (*features, id_column),
         StoredPreparation.reading_of(request),
@@ -114,4 +114,5 @@ def _session_data(preparation: StoredPreparation, blocks: BlockData, X: FloatArr
     table = SampledTable(source, blocks.files, blocks.rows, X)
     n_added = 0 if preparation.draw is None else len(preparation.draw.added)
     keys = sampled_keys(table, preparation.options.id_column, len(X) - n_added)
-    return SessionData(table, (), preparation, np.arange(len(X)), X, keys, None, blocks=blocks)
+    rows, files = np.arange(len(X)), (Path(blocks.path),)
+    return SessionData(table, (), preparation, rows, X, keys, None, blocks=blocks, files=files)

@@ -11,7 +11,7 @@ from samecluster.recovery.forecast import Remaining, remaining_questions
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
 from samecluster.sessions.session import Session
-from samecluster.workspace.all_rows import AllRowsSweep, sample_line
+from samecluster.workspace.all_rows import AllRowsSweep, row_claims, sample_line
 from samecluster.workspace.open import OpenSession
 
 __all__ = [
@@ -40,6 +40,7 @@ def session_facts(opened: OpenSession) -> dict[str, Any]:
         "questions": progress.n_questions,
         "by_how": how_counts(progress.by_how),
         "rests_on": list(known.assumptions),
+        "claims": [claim.as_dict() for claim in known.claims],
         "clusters": _clusters(session),
         "parameters": {"margin": "auto", "n_clusters": None, **state.parameters},
         "margin_in_use": known.margin,
@@ -56,14 +57,19 @@ def session_facts(opened: OpenSession) -> dict[str, Any]:
     }
 
 
-def row_facts(found: AllRowsSweep, audit: AuditReport | None, out: str | None) -> dict[str, Any]:
+def row_facts(
+    opened: OpenSession, found: AllRowsSweep, audit: AuditReport | None, out: str | None
+) -> dict[str, Any]:
     """What is known of all rows of data in blocks, beside the facts of the session."""
     counts = how_counts(found.by_how)
+    told = row_claims(opened, found, audit)
     return {
         "points": found.n,
         "labels": {how: count for how, count in counts.items() if count},
         "sweeps": found.n_sweeps,
         "out": out,
+        "rests_on": [str(claim) for claim in told],
+        "claims": [claim.as_dict() for claim in told],
         **({} if audit is None else {"audit": _audit(audit)}),
     }
 
@@ -112,8 +118,8 @@ def left_line(session: Session) -> str:
     if left is None:
         return ""
     if session.state.n_questions < _EARLY and left.high > _VAGUE * max(left.low, 1):
-        return "Left: too early to say."
-    return f"Left: {left} questions (80 % interval)."
+        return "It is too early to say how many questions are left."
+    return str(left.claim)
 
 
 def _audit(audit: AuditReport) -> dict[str, Any]:

@@ -36,6 +36,7 @@ _FEATURES = (
     ("--id", "id_column", "id_column"),
     ("--scale/--no-scale", "scale", "scale"),
     ("--reduce", "reduce", "reduce"),
+    ("--missing", "missing_cells", "missing"),
     ("--drop-missing", "drop_missing", "drop_missing"),
 )
 
@@ -77,7 +78,7 @@ class StoredPreparation:
         """How the user says that the data is written; of a path only the name."""
         said = {name: getattr(request, name) for name in _READING}
         vectors = None if request.vectors is None else request.vectors.name
-        return {**said, "vectors": vectors}
+        return {**said, "vectors": vectors, "words": "added"}
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -111,6 +112,11 @@ class StoredPreparation:
             stored.get("labels_as", "known"),
             None if drawn is None else SampleDraw(**{**drawn, "added": tuple(drawn["added"])}),
         )
+
+    @property
+    def words_replace(self) -> bool:
+        """Whether --na replaced the usual words, as it did in sessions of before."""
+        return self.reading.get("words") != "added"
 
     @property
     def hint_column(self) -> str | None:

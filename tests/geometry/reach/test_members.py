@@ -2,6 +2,7 @@
 
 import pickle
 from fractions import Fraction
+from operator import mul
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from hypothesis import strategies as st
 from samecluster._typing import FloatArray
 from samecluster.geometry.reach.kernel import Kernel
 from samecluster.geometry.reach.linear_programs import REJECTED
-from samecluster.geometry.reach.members import MemberColumns, spread_basis, unit_directions
+from samecluster.geometry.reach.members import (
+    MemberColumns,
+    row_scaled_inverse,
+    spread_basis,
+    unit_directions,
+)
 from tests.cases.reach_cases import gauge, lifted
 
 seeds = st.integers(0, 10**6)
@@ -194,3 +200,68 @@ def test_members_that_are_one_point_or_lie_in_a_line_have_finite_coordinates() -
         cluster.ask(point)
     assert np.isfinite(cluster.columns).all()
     assert np.linalg.matrix_rank(cluster.columns[spread_basis(cluster.columns)]) == 4
+
+
+@given(seeds, st.integers(1, 3), st.integers(1, 5), st.floats(1e-6, 0.3))
+def test_no_slab_says_more_than_the_gauge(seed, d, n, share) -> None:
+    """Members may be one point, or lie in a line: then the resolution is what bounds the gauge."""
+    X = cloud(seed, 30, d)
+    extent = np.ptp(X, axis=0)
+    cluster = MemberColumns(X, share * extent, 0, extent)
+    for point in range(1, n):
+        cluster.ask(point)
+    targets = cluster.lift(X[25:])
+    tau = np.column_stack([np.diag(cluster.tau), np.zeros(d)])
+    columns = np.vstack([lifted(X[:n]), tau])
+    for bound, y in zip(cluster.score(targets.astype(np.float32)), lifted(X[25:]), strict=True):
+        assert bound <= gauge(columns, y) * (1 + 1e-4)
+    assert (np.abs(cluster.columns @ cluster.slabs().T) <= 1 + 1e-5).all()
+
+
+def test_a_resolution_of_zero_is_a_column_that_confirms_nothing() -> None:
+    """Programs are solved with a thickness in its place; no basis with it is believed."""
+    X = cloud(3) * [1.0, 1.0]
+    cluster = MemberColumns(X, np.zeros(2), 0, np.ptp(X, axis=0), np.full(2, 1e-9))
+    for point in (1, 2, 3):
+        cluster.ask(point)
+        assert not cluster.columns[:2].any()
+        assert np.linalg.matrix_rank(cluster.solving[spread_basis(cluster.solving)]) == 3
+    cluster.prune()
+    assert (cluster.columns[2:] == cluster.solving[2:]).all()
+    assert (cluster.columns32 == cluster.solving.astype(np.float32)).all()
+
+
+@pytest.mark.parametrize("size", [1e12, 1e30, 1e300])
+@np.errstate(over="ignore", invalid="ignore")  # as whoever asks about such points
+def test_coordinates_with_a_value_far_beyond_all_others(size) -> None:
+    """In a plane of three columns; the far value is a member, and then it is not."""
+    X = cloud(4, 40, 2) @ np.random.default_rng(5).normal(size=(2, 3))
+    X[7, 1] = size
+    tau, box = np.full(3, 1e-9), np.ptp(X, axis=0)
+    for asked in ([0, 1, 2, 3, 7], [0, 1, 2, 3]):
+        cluster = MemberColumns(X, tau, 0, box, near=np.full(3, 20.0))
+        for point in asked[1:]:
+            cluster.ask(point)
+        assert np.isfinite(cluster.T).all()
+        assert np.isfinite(cluster.columns).all()
+        basis = spread_basis(cluster.solving)
+        assert len(set(basis.tolist())) == 4
+        assert np.isfinite(row_scaled_inverse(cluster.solving[basis].T)).all()
+    usual, both = cluster.noise_of(X[[8]]), cluster.noise_of(X[[8, 7]])
+    assert usual.max() < 1e-3
+    assert (both[0] == usual[0]).all()
+    assert both[1].max() > 1e-4 * size * usual.max()
+
+
+def test_an_inverse_of_rows_of_any_size() -> None:
+    regular = np.array([[1.0, 1.0, 1.0], [1e300, 2e300, 5e300], [1e-12, 3e-12, 4e-12]])
+    found = row_scaled_inverse(np.stack([regular, np.zeros((3, 3)), np.eye(3)]))
+    exact: list[list[Fraction]] = [[Fraction(x) for x in row] for row in regular.tolist()]
+    for row in range(3):
+        for column in range(3):
+            own = [Fraction(float(found[0, at, column])) for at in range(3)]
+            entry = sum(map(mul, exact[row], own), Fraction(0))
+            size = max(exact[row]) / max(exact[column])
+            assert abs(entry - (row == column)) <= Fraction(1, 10**12) * size
+    assert np.isnan(found[1]).all()
+    assert (found[2] == np.eye(3)).all()

@@ -361,7 +361,7 @@ def test_clusters_that_nobody_told_apart_are_named() -> None:
     known = run.snapshot()
     smaller = int(known.labels[one[0]])
     assert smaller != known.labels[one[10]]
-    (said,) = [line for line in known.assumptions if line.startswith("Nobody has told cluster")]
+    (said,) = [line for line in known.assumptions if line.startswith("Nobody has told")]
     assert str(smaller) in said
     while run.pending:
         i, j = run.pending[0].pair

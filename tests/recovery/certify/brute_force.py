@@ -8,6 +8,7 @@ from scipy.optimize import linprog
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.geometry.reach.kernel import Kernel
+from samecluster.geometry.resolution import resolution_of
 from samecluster.proof.checker import fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Question, Verdict
@@ -58,7 +59,7 @@ def knowing(
     X: FloatArray, margin: float, *clusters: Iterable[int], n_clusters: int | None = None
 ) -> Knowledge:
     """Knowledge of the asked members of clusters; nothing is closed."""
-    known = Knowledge(X, margin, n_clusters, 1e-9, Kernel(), seed=0)
+    known = Knowledge(X, margin, n_clusters, resolution_of(X), Kernel(), seed=0)
     for name, items in enumerate(clusters):
         first, *others = items
         assert known.found_cluster(first) == name

@@ -17,6 +17,7 @@ from samecluster import (
 )
 from samecluster.errors import InvalidInputError, RefutedError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
+from samecluster.geometry.resolution import resolution_of
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import BadProof, check
@@ -191,7 +192,7 @@ def test_a_margin_that_is_too_large_is_refuted_and_a_smaller_one_named() -> None
 
 def test_identical_points_with_different_answers_allow_no_margin() -> None:
     X = np.array([[0.0, 0.0], [0.0, 0.0], [1.0, 3.0], [2.0, 2.0]])
-    known = Knowledge(X, 0.5, None, 1e-9, Kernel(), seed=0)
+    known = Knowledge(X, 0.5, None, resolution_of(X), Kernel(), seed=0)
     known.found_cluster(0)
     known.take_answer(Question(1, 0), 0, Verdict.DIFFERENT)
     known.found_cluster(1)
@@ -219,7 +220,8 @@ def test_a_run_that_was_refuted_stays_so() -> None:
 
 
 def test_more_clusters_than_declared_are_refused() -> None:
-    known = Knowledge(np.array([[0.0], [9.0], [20.0]]), 1.0, 2, 1e-9, Kernel(), seed=0)
+    X = np.array([[0.0], [9.0], [20.0]])
+    known = Knowledge(X, 1.0, 2, resolution_of(X), Kernel(), seed=0)
     for item in range(3):
         for other in range(item):
             known.take_answer(Question(item, other), other, Verdict.DIFFERENT)
@@ -319,7 +321,8 @@ def test_a_forged_log_of_a_real_run_is_rejected() -> None:
     ("settings", "message"),
     [
         ({"batch": 0}, "batch must be"),
-        ({"resolution": 0.0}, "resolution must be"),
+        ({"resolution": -0.1}, "resolution must be"),
+        ({"resolution": 1.0}, "resolution must be"),
         ({"kernel": "gpu"}, "kernel is"),
     ],
 )

@@ -133,8 +133,11 @@ def test_votes_on_exceptions_stand_and_are_kept_from_the_run(book) -> None:
 def test_a_key_is_known_for_ever(book) -> None:
     book.add_answer(Vote(2, ("a", "b"), Verdict.SAME, "ann"), key="page 1")
     book.take_back(2, None, is_undo=True)
-    assert book.event_of_key("page 1") == 2
-    assert book.event_of_key("page 2") is None
+    assert book.vote_of_key("ann", "page 1").sequence == 2
+    assert book.vote_of_key("ann", "page 2") is None
+    assert book.vote_of_key("bob", "page 1") is None
+    assert [vote.sequence for vote in book.keyed_votes("ann", "page")] == [2]
+    assert not book.keyed_votes("bob", "page")
 
 
 def test_births_keep_the_order_in_which_items_turned_up(book) -> None:

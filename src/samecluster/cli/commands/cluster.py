@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json as json_text
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -13,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from samecluster.cli.commands.label import INTERRUPTED
-from samecluster.cli.options import Json, OracleCommandOptions, takes_request
+from samecluster.cli.options import Force, Json, OracleCommandOptions, takes_request
+from samecluster.cli.terminal.harmless import print_json
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
-    from samecluster.cli.terminal.closing import OutputFiles
+    from samecluster.cli.terminal.screen import Screen
+    from samecluster.workspace.export import ResultFiles
     from samecluster.workspace.open import OpenSession
 
 __all__ = ["cluster"]
@@ -50,6 +49,12 @@ InBlocks = Annotated[
         "column of numbers or a .npy file, and labels go to the folder -o.",
     ),
 ]
+Join = Annotated[
+    bool,
+    typer.Option(
+        "--join", help="Let the program answer in a session with answers of others; needs --who."
+    ),
+]
 NoSession = Annotated[
     bool, typer.Option("--no-session", help="Keep no answers: a run that stops begins anew.")
 ]
@@ -72,28 +77,31 @@ def cluster(
     retries: Retries = 2,
     show: Show = None,
     in_blocks: InBlocks = False,
+    join: Join = False,
     no_session: NoSession = False,
     out: Out = None,
     prefix: Prefix = "",
     raw: Raw = False,
     proof: Proof = None,
     report: Report = None,
+    force: Force = False,
     json: Json = False,
 ) -> None:
     """Find the groups in data with a program that answers, or with the truth as a simulation.
 
     Answers are kept as they come: if the run stops for whatever reason, the same command goes on
     and asks nothing again. With --truth COLUMN that column answers; with --oracle-cmd a program
-    does (and the truth, where given, only measures the error).
+    does (and the truth, where given, only measures the error). Simulated answers never go into a
+    session with others; a program goes by the name "program", or "program NAME" with --who NAME.
 
     Exit code 0 when nothing is left to ask or the budget is spent, 2 if the data or an option
     cannot be used, 1 if the program fails or something else is wrong, 130 after Ctrl-C.
 
     Example: samecluster cluster letters.csv --oracle-cmd "python ask_model.py" --parallel 4
     """
-    from rich.console import Console
-
-    from samecluster.cli.terminal.closing import OutputFiles
+    from samecluster._files import is_stdout
+    from samecluster.cli.terminal.screen import Screen
+    from samecluster.workspace.export import ResultFiles
 
     if oracle_cmd is None and request.truth is None:
         raise InvalidInputError(
@@ -102,8 +110,9 @@ def cluster(
         )
     if no_session and request.session is not None:
         raise InvalidInputError("--session and --no-session exclude each other")
-    if json and out == "-":
-        raise InvalidInputError("--json and -o - both write to standard output; name a file")
+    on_stdout = [path for path in (out, report) if path is not None and is_stdout(path)]
+    if len(on_stdout) + json > 1:
+        raise InvalidInputError("only one of --json, -o and --report can go to standard output")
     if request.dask is not None and proof is not None:
         raise InvalidInputError(
             "--proof does not go with --dask: a proof needs a fingerprint of all rows in order"
@@ -114,17 +123,37 @@ def cluster(
         else OracleCommandOptions(oracle_cmd, parallel, timeout, retries, show)
     )
     request = replace(request, in_blocks=in_blocks or request.dask is not None)
-    files = OutputFiles(out, prefix, raw, proof, report)
-    progress = Console(stderr=True, highlight=False)
+    inputs = tuple(Path(path) for path in (request.pairs, request.truth) if path is not None)
+    files = ResultFiles(out, proof, report, prefix, raw, force, inputs)
+    progress = Screen(stderr=True)
     try:
         with _place_for_answers(request, no_session) as placed, _dask(request.dask):
+            _check_who_answers(placed, program, join)
             _cluster(placed, program, files, json, progress, is_kept=not no_session)
     except KeyboardInterrupt:
         kept = (
             "Nothing is kept." if no_session else "All answers are kept; the same command goes on."
         )
-        progress.print(f"Stopped. {kept}", markup=False)
+        progress.print(f"Stopped. {kept}")
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _check_who_answers(request: Request, program: OracleCommandOptions | None, join: bool) -> None:
+    """Before anything is written, also that the margin is another one now."""
+    from samecluster.workspace.answerers import (
+        check_program,
+        check_simulation,
+        program_name,
+        simulation_name,
+    )
+    from samecluster.workspace.open import is_in_blocks
+
+    if program is not None:
+        check_program(request, program_name(request.who), join)
+    else:
+        truth = request.truth or ""
+        is_file = truth.endswith(".npy") and is_in_blocks(request)
+        check_simulation(request, simulation_name(truth, is_file))
 
 
 @contextmanager
@@ -150,13 +179,13 @@ def _dask(address: str | None) -> Iterator[None]:
 def _cluster(
     request: Request,
     program: OracleCommandOptions | None,
-    files: OutputFiles,
+    files: ResultFiles,
     json: bool,
-    progress: Console,
+    progress: Screen,
     is_kept: bool,
 ) -> None:
     from samecluster.cli.terminal.answerers import TrueGroups, answerer_for
-    from samecluster.cli.terminal.closing import facts
+    from samecluster.cli.terminal.closing import check_files, facts, write_files
     from samecluster.cli.terminal.drive import drive, label_blocks
     from samecluster.workspace.open import is_in_blocks, open_session
     from samecluster.workspace.status import row_facts
@@ -168,7 +197,7 @@ def _cluster(
     with progress.status("reading the data"):
         opened = open_session(request)
     with _gone_if_refused(opened):
-        files.check(opened)
+        check_files(opened, files)
         truth = None if request.truth is None else TrueGroups(opened, request.truth)
         opened = _greeted(progress, opened, request, is_kept)
         try:
@@ -178,20 +207,17 @@ def _cluster(
                     about_rows = {}
                 else:
                     answerer.follow(opened)  # rows may have joined for answers that were imported
-                    out = None if files.out is None else Path(files.out)
-                    opened, found, report = label_blocks(
-                        progress, opened, answerer, out, files.proof, audit
-                    )
-                    about_rows = row_facts(found, report, files.out)
+                    opened, found, report = label_blocks(progress, opened, answerer, files, audit)
+                    about_rows = row_facts(opened, found, report, files.out)
         except OracleError as error:
             n, noted = opened.session.state.n_questions, f"kept in {opened.path}"
             kept = f"{n:,} answers are {noted}; the same command goes on" if is_kept else ""
             raise OracleError(f"{error}\n{kept}".strip()) from error
         told = {**facts(opened, None if truth is None else truth.groups), **about_rows}
         told["session"] = str(opened.path) if is_kept else None
-        written = files.write(opened)
+        written = write_files(opened, files)
         if json:
-            typer.echo(json_text.dumps(told, indent=2, ensure_ascii=False))
+            print_json(told)
         else:
             _print_end(opened, files, written, told, is_kept)
 
@@ -225,40 +251,39 @@ def _gone_if_refused(opened: OpenSession) -> Iterator[None]:
             opened.path.unlink()
 
 
-def _greeted(
-    progress: Console, opened: OpenSession, request: Request, is_kept: bool
-) -> OpenSession:
+def _greeted(progress: Screen, opened: OpenSession, request: Request, is_kept: bool) -> OpenSession:
     """Say what there is; the session with answers that were kept elsewhere."""
     from samecluster.cli.commands.inspect import print_inspection
 
     if opened.is_new:
         print_inspection(progress, opened.data.inspection(), opened.data.notes)
         if is_kept:
-            progress.print(f"Answers go to {opened.path}.", markup=False)
+            progress.print(f"Answers go to {opened.path}.")
     else:
         n = opened.session.state.n_questions
-        progress.print(f"Going on with {opened.path}: {n:,} answers are there.", markup=False)
+        progress.print(f"Going on with {opened.path}: {n:,} answers are there.")
     if opened.blocks is not None:
         from samecluster.workspace.added_rows import import_answer_log
 
         opened, line = import_answer_log(opened, request.who)
         if line is not None:
-            progress.print(line, markup=False, soft_wrap=True)
+            progress.print(line, soft_wrap=True)
     return opened
 
 
 def _print_end(
     opened: OpenSession,
-    files: OutputFiles,
+    files: ResultFiles,
     written: list[str],
     told: dict[str, object],
     is_kept: bool,
 ) -> None:
-    from rich.console import Console
-
+    from samecluster._files import is_stdout
     from samecluster.cli.terminal.closing import next_steps, summary
+    from samecluster.cli.terminal.screen import Screen
 
-    console = Console(stderr=files.out == "-", highlight=False)
+    taken = any(path is not None and is_stdout(path) for path in (files.out, files.report))
+    console = Screen(stderr=taken)
     following = next_steps(opened, files.out is not None, is_kept)
     for line in (*summary(told), *written, *following):
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)

@@ -6,27 +6,38 @@ import time
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from samecluster import How, Recovery, clustering_error, recover
+from samecluster._files import written_file
+from samecluster.cli.terminal.screen import Screen
+from samecluster.errors import InvalidInputError
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
-from samecluster.proof.files import save_proof
+from samecluster.proof.files import is_proof_file, save_proof
 
 __all__ = ["run_demo"]
 
 
 def run_demo(
-    n: int, d: int, k: int, margin: float, condition: float, seed: int, save: Path | None
+    n: int,
+    d: int,
+    k: int,
+    margin: float,
+    condition: float,
+    seed: int,
+    save: Path | None,
+    force: bool = False,
 ) -> None:
-    console = Console()
+    console = Screen()
     instance = make_ellipsoids(n, d, k, margin, condition, random_state=seed)
     console.print(
         f"{n:,} points in {d} columns, {k} clusters of margin {margin:g}, each stretched and "
-        "rotated in its own way.\nA simulated oracle knows the clusters; the algorithm does not."
+        "rotated in its own way.",
+        "A simulated oracle knows the clusters; the algorithm does not.",
+        sep="\n",
     )
     start = time.perf_counter()
     recovery = _recover(instance, seed, console)
@@ -37,18 +48,34 @@ def run_demo(
     proven = verified.all_different and not clustering_error(verified.labels, recovery.labels)
     console.print(_table(instance, recovery, seconds, proven))
     if save is not None:
-        save.mkdir(parents=True, exist_ok=True)
-        np.save(save / "data.npy", instance.X)
-        save_proof(recovery.proof, save / "proof.jsonl.gz")
+        _save(instance, recovery, save, force)
         console.print(
             f"To check the proof yourself: samecluster verify {save / 'data.npy'} "
             f"{save / 'proof.jsonl.gz'}",
-            highlight=False,
             soft_wrap=True,
         )
 
 
-def _recover(instance: Instance, seed: int, console: Console) -> Recovery:
+def _save(instance: Instance, recovery: Recovery, folder: Path, force: bool) -> None:
+    proof = folder / "proof.jsonl.gz"
+    assert recovery.proof is not None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise InvalidInputError(f"cannot write to {folder}: {error.strerror}") from error
+
+    def is_ours(_: Path) -> bool:
+        return proof.is_file() and is_proof_file(proof)
+
+    with (
+        written_file(folder / "data.npy", is_ours, force=force) as partial,
+        partial.open("wb") as file,
+    ):
+        np.save(file, instance.X)
+    save_proof(recovery.proof, proof, force=force)
+
+
+def _recover(instance: Instance, seed: int, console: Screen) -> Recovery:
     n = len(instance.X)
     columns = (
         TextColumn("recovering"),

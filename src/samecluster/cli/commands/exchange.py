@@ -18,11 +18,10 @@ from samecluster.cli.commands.session import (
     Who,
     interruptible,
     opened_session,
-    print_json,
-    print_lines,
     session_file,
 )
-from samecluster.cli.options import Json
+from samecluster.cli.options import Force, Json
+from samecluster.cli.terminal.harmless import print_json, print_lines
 from samecluster.errors import InvalidInputError
 from samecluster.workspace.request import Request
 
@@ -49,6 +48,7 @@ def export(
     raw: Annotated[
         bool, typer.Option("--raw", help="Leave text that a spreadsheet would run as it is.")
     ] = False,
+    force: Force = False,
     data: DataFile = None,
     vectors: Vectors = None,
 ) -> None:
@@ -61,34 +61,35 @@ def export(
 
     Example: samecluster export shells.csv.samecluster -o labelled.csv
     """
-    from rich.console import Console
-
+    from samecluster._files import is_stdout
     from samecluster.cli.terminal.all_rows import export_all
-    from samecluster.workspace.export import Snapshot, check_outputs, write_labels, write_proof
+    from samecluster.cli.terminal.screen import Screen
+    from samecluster.workspace.export import ResultFiles, Snapshot, write_labels, write_proof
 
+    files = ResultFiles(out, proof, prefix=prefix, raw=raw, force=force)
     with interruptible(), opened_session(session, data, vectors, read_only=True) as opened:
         if opened.blocks is not None:
-            progress = Console(stderr=True, highlight=False)
-            print_lines(*export_all(progress, opened, out, proof, prefix, raw))
+            print_lines(*export_all(Screen(stderr=True), opened, files))
             return
-        check_outputs(opened, out, prefix, proof)
+        files.check(opened)
         known = Snapshot.of(opened.session)
-        write_labels(opened, known, out, prefix=prefix, raw=raw)
+        write_labels(opened, known, out, prefix=prefix, raw=raw, force=force)
         lines = [f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}."]
         if proof is not None:
-            lines.append(write_proof(opened, known, proof))
-        if out != "-":
+            lines.append(write_proof(opened, known, proof, force=force))
+        if not is_stdout(out):
             print_lines(*lines)
 
 
 def report(
     session: SessionFile,
-    out: Annotated[Path, typer.Option("-o", "--out", help="The page to write.")] = Path(
-        "report.html"
-    ),
+    out: Annotated[
+        Path, typer.Option("-o", "--out", help="The page to write, or - to print it.")
+    ] = Path("report.html"),
     include_items: Annotated[
         bool, typer.Option("--include-items", help="Show values of the items that were asked.")
     ] = False,
+    force: Force = False,
     data: DataFile = None,
     vectors: Vectors = None,
 ) -> None:
@@ -98,12 +99,15 @@ def report(
 
     Example: samecluster report shells.csv.samecluster -o report.html
     """
-    from samecluster.workspace.export import Snapshot, write_session_report
+    from samecluster._files import is_stdout
+    from samecluster.workspace.export import ResultFiles, Snapshot, write_session_report
 
     with opened_session(session, data, vectors, read_only=True) as opened:
+        ResultFiles(report=out, force=force).check(opened)
         known = Snapshot.of(opened.session)
-        write_session_report(opened, known, out, include_items=include_items)
-    print_lines(f"The report is in {out}. Its picture shows where points lie.")
+        write_session_report(opened, known, out, include_items=include_items, force=force)
+    if not is_stdout(out):
+        print_lines(f"The report is in {out}. Its picture shows where points lie.")
 
 
 def import_(

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json as json_text
 from typing import TYPE_CHECKING
 
-import typer
-
 from samecluster.cli.options import Json, takes_request
+from samecluster.cli.terminal.harmless import print_json
 from samecluster.errors import InvalidInputError
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.tables.features.inspect import Inspection
 
 __all__ = ["inspect", "print_inspection"]
@@ -42,34 +39,34 @@ def inspect(request: Request, json: Json = False) -> None:
 
     Example: samecluster inspect flowers.csv --id plant
     """
-    from rich.console import Console
-
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.tables.features.inspect import inspect_table
 
     loaded = request.load()
     found = inspect_table(loaded.table, request.wanted(loaded.table.names))
     if json:
-        typer.echo(json_text.dumps({**found.to_json(), "notes": loaded.notes}, indent=2))
+        print_json({**found.to_json(), "notes": [*loaded.notes, *found.notes]})
     else:
-        print_inspection(Console(), found, loaded.notes)
+        print_inspection(Screen(), found, loaded.notes)
     if found.problems:
         raise InvalidInputError(found.problems[0])
 
 
-def print_inspection(console: Console, found: Inspection, notes: tuple[str, ...] = ()) -> None:
+def print_inspection(console: Screen, found: Inspection, notes: tuple[str, ...] = ()) -> None:
     """Show an inspection in the terminal; problems are left to the error that they become."""
     from rich.table import Table as Grid
-    from rich.text import Text
+
+    from samecluster.cli.terminal.screen import shown
 
     for line in (*found.heading(), *notes):
-        console.print(Text(line))
+        console.print(line)
     grid = Grid()
     for heading in ("column", "use", "why"):
         grid.add_column(heading)
     for use in found.columns[:_MOST_COLUMNS]:
-        grid.add_row(Text(use.name), "used" if use.used else "ignored", Text(use.why))
+        grid.add_row(shown(use.name), "used" if use.used else "ignored", shown(use.why))
     console.print(grid)
     if len(found.columns) > _MOST_COLUMNS:
         console.print(f"and {len(found.columns) - _MOST_COLUMNS:,} more columns; --json has all")
-    for line in () if found.problems else found.expectations():
-        console.print(Text(line))
+    for line in (*found.notes, *(() if found.problems else found.expectations())):
+        console.print(line)

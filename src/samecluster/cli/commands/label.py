@@ -11,8 +11,7 @@ from samecluster.cli.options import takes_request
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.open import OpenSession
 
 __all__ = ["INTERRUPTED", "Show", "label"]
@@ -41,53 +40,55 @@ def label(request: Request, show: Show = None) -> None:
 
     Example: samecluster label shells.csv --id shell --show length,width
     """
-    from rich.console import Console
+    from samecluster.cli.terminal.screen import Screen
 
-    console = Console(highlight=False)
+    console = Screen()
     try:
         _label(console, request, show)
     except KeyboardInterrupt:
         console.print()
-        console.print(f"Stopped. All answers are kept; go on with: {_again(request)}", markup=False)
+        console.print(f"Stopped. All answers are kept; go on with: {_again(request)}")
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _label(console: Console, request: Request, show: list[str] | None) -> None:
+def _label(console: Screen, request: Request, show: list[str] | None) -> None:
     from functools import partial
 
     from samecluster.cli.terminal.all_rows import look_further
     from samecluster.cli.terminal.conversation import Conversation
     from samecluster.cli.terminal.keyboard import read_key
+    from samecluster.cli.terminal.missing_cells import asks_about_missing
     from samecluster.workspace.open import export_command, open_session
     from samecluster.workspace.pair_display import checked_columns
     from samecluster.workspace.request import listed
 
-    with console.status("reading the data"):
-        opened = open_session(request)
+    with console.status("reading the data") as shown:
+        opened = open_session(request, asks_about_missing(console, shown.stop))
     with opened:
         columns = checked_columns(opened, listed(show, opened.table.names))
         _greet(console, opened)
         further = partial(look_further, console, request.who)
         Conversation(opened, console, columns, request.who, read_key, further).hold()
-        console.print(f"{opened.session.progress()}.", markup=False)
-        console.print(f"Answers are in {opened.path}.", markup=False)
-        console.print(f"Go on: {_again(request)}", markup=False)
-        out = "labels.csv" if opened.blocks is None else "labels"
-        results = export_command(opened.path, request.data, out)
-        console.print(f"Results: {results}", markup=False)
+        console.print(f"{opened.session.progress()}.")
+    # Only now is it sure that the file is still there.
+    console.print(f"Answers are in {opened.path}.")
+    console.print(f"Go on: {_again(request)}")
+    out = "labels.csv" if opened.blocks is None else "labels"
+    results = export_command(opened.path, request.data, out)
+    console.print(f"Results: {results}")
 
 
-def _greet(console: Console, opened: OpenSession) -> None:
+def _greet(console: Screen, opened: OpenSession) -> None:
     from samecluster.cli.commands.inspect import print_inspection
     from samecluster.workspace.all_rows import sample_line
 
     if opened.is_new:
         print_inspection(console, opened.data.inspection(), opened.data.notes)
-        console.print(f"Answers go to {opened.path}.", markup=False)
+        console.print(f"Answers go to {opened.path}.")
     else:
-        console.print(f"Going on with {opened.path}.", markup=False)
+        console.print(f"Going on with {opened.path}.")
     if line := sample_line(opened):
-        console.print(line, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _again(request: Request) -> str:

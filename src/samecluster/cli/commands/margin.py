@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
 from rich.table import Table
 
 from samecluster._typing import IntArray
+from samecluster.cli.terminal.screen import Screen, shown
 from samecluster.errors import InvalidInputError
 from samecluster.recovery.margin_diagnosis import (
     MOST_BREAKERS,
@@ -28,14 +28,14 @@ _POINTS_PER_COLUMN = 20  # fewer in a group, and proofs hardly save a question
 
 def run_margin(data: Path, labels: str) -> None:
     """Print each group's margin, rank and size, what breaks margins, and what may help."""
-    console = Console()
+    console = Screen()
     source = read_table(data)
     # Margins are the same in any scale, so numbers stay as they are.
     X = Preparation.fit(source, FeatureOptions(labels=labels, scale=False)).apply(source)
     numbers, names = _grouped(source, labels)
     with console.status(f"looking at {len(names)} groups in {X.shape[1]} columns"):
         found = diagnose(X, numbers)
-    console.print(f"{len(X):,} rows, {X.shape[1]} columns of numbers", highlight=False)
+    console.print(f"{len(X):,} rows, {X.shape[1]} columns of numbers")
     table = Table()
     for heading in ("group", "rows", "rank", "margin", "rows of other groups in the way"):
         table.add_column(
@@ -43,22 +43,21 @@ def run_margin(data: Path, labels: str) -> None:
         )
     for cluster in found:
         table.add_row(
-            names[cluster.label],
+            shown(names[cluster.label]),
             f"{cluster.size:,}",
             str(cluster.rank),
             f"{cluster.margin:.3g}" if cluster.margin > 0 else "none",
-            _in_the_way(cluster, source),
+            shown(_in_the_way(cluster, source)),
         )
     console.print(table)
     for line in _advice(found, X.shape[1]):
-        console.print(line, highlight=False)
+        console.print(line)
     if len(names) > 1 and X.shape[1] > 1:
         with console.status("looking at principal components"):
             count = components_with_margins(X, numbers)
         if count is not None and count < X.shape[1]:
             console.print(
                 f"Every group has a margin in the first {count} principal components.",
-                highlight=False,
             )
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 from datetime import timedelta
 from pathlib import Path
 
-from rich.console import Console
 from rich.markup import escape
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 from rich.progress import Task as BarTask
 from rich.table import Table as ShownTable
 from rich.text import Text
 
+from samecluster._files import written_file
 from samecluster._parameters import check_at_least
+from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError
 from samecluster.experiments.catalogue import all_experiments
 from samecluster.experiments.experiment import Experiment, Results, Task
@@ -22,19 +23,22 @@ from samecluster.experiments.running import ResultStore, available_cores, missin
 
 __all__ = ["run_reproduce"]
 
+_RESULTS = "results.jsonl"
 
-def run_reproduce(what: str, runs: int | None, quick: bool, out: Path) -> bool:
+
+def run_reproduce(what: str, runs: int | None, quick: bool, out: Path, force: bool = False) -> bool:
     """Run what is missing and write everything; False if Ctrl-C stopped it."""
-    console = Console(highlight=False)
+    console = Screen()
     if runs is not None:
         check_at_least("runs", runs, 1)
     experiments = all_experiments(quick, runs)
     chosen = list(experiments.values()) if what == "all" else [experiments[what]]
-    store = ResultStore(_folder(out) / "results.jsonl")
+    store = ResultStore(_folder(out, force) / _RESULTS)
     if not can_draw():
         console.print(
-            f"No pictures this time: {escape(MISSING)}\nThen run the same command again: it draws "
-            "them and computes nothing twice.",
+            f"No pictures this time: {MISSING}",
+            "Then run the same command again: it draws them and computes nothing twice.",
+            sep="\n",
             soft_wrap=True,
         )
     try:
@@ -42,8 +46,9 @@ def run_reproduce(what: str, runs: int | None, quick: bool, out: Path) -> bool:
     except KeyboardInterrupt:
         command = _command(what, runs, quick, out)
         console.print(
-            f"Stopped. What is done is kept in {store.path}.\nTo go on from there: {command}",
-            markup=False,
+            f"Stopped. What is done is kept in {store.path}.",
+            f"To go on from there: {command}",
+            sep="\n",
             soft_wrap=True,
         )
         return False
@@ -51,15 +56,21 @@ def run_reproduce(what: str, runs: int | None, quick: bool, out: Path) -> bool:
     complete = [one for one in experiments.values() if _all_there(one, results)]
     with console.status("writing tables and pictures"):
         sections = [_written(one, results, out) for one in complete]
-        (out / "report.md").write_text(report(sections, quick), "utf-8")
+        with written_file(out / "report.md", lambda _: True) as partial:
+            partial.write_text(report(sections, quick), "utf-8")
     console.print(_outcomes([section for section in sections if section.experiment in chosen]))
-    console.print(f"Report: {out / 'report.md'}", markup=False, soft_wrap=True)
+    console.print(f"Report: {out / 'report.md'}", soft_wrap=True)
     return True
 
 
-def _folder(out: Path) -> Path:
+def _folder(out: Path, force: bool) -> Path:
+    """The folder, if it is new, empty or one of ours, which all that is in it then is."""
     try:
         out.mkdir(parents=True, exist_ok=True)
+        if any(out.iterdir()) and not force and not (out / _RESULTS).is_file():
+            raise InvalidInputError(
+                f"{out} holds other files; name another folder, or use it with --force"
+            )
     except OSError as error:
         raise InvalidInputError(f"cannot write to {out}: {error.strerror}") from error
     return out
@@ -70,7 +81,7 @@ def _command(what: str, runs: int | None, quick: bool, out: Path) -> str:
     return f"samecluster reproduce {what}{options} --out {out}"
 
 
-def _run(tasks: list[Task], store: ResultStore, console: Console) -> Results:
+def _run(tasks: list[Task], store: ResultStore, console: Screen) -> Results:
     missing = missing_tasks(tasks, store)
     total = len({task.key for task in tasks})
     there = total - len(missing)

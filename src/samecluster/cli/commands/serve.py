@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from samecluster.cli.options import takes_request
+from samecluster.cli.terminal.harmless import print_lines
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.web.server import Address, ServeOptions
 
 __all__ = ["invite", "serve"]
@@ -83,9 +83,8 @@ def serve(
 
     Example: samecluster serve shells.csv --id shell --image-column photo
     """
-    from rich.console import Console
-
     from samecluster._extras import needs_server
+    from samecluster.cli.terminal.screen import Screen
 
     needs_server()
     from samecluster.web.server import Address, ServeOptions
@@ -94,7 +93,7 @@ def serve(
     request, image_column = _with_example(request, image_column)
     address = Address(host, port, tuple(allow_host or ()), tls_cert, tls_key)
     options = ServeOptions(listed(show, ()), image_column, token, request.who, lease_seconds)
-    _serve(Console(highlight=False, soft_wrap=True), request, address, options, browser)
+    _serve(Screen(soft_wrap=True), request, address, options, browser)
 
 
 def invite(
@@ -128,16 +127,16 @@ def invite(
         )
     people = Participants(links_file(file))
     if revoke:
-        typer.echo(f"{people.revoke(name)} links of {name} have ended.")
+        print_lines(f"{people.revoke(name)} links of {name} have ended.")
         return
     secret = people.invite(Participant(name, role.value))
     if people.address is None:
-        typer.echo("The session was never served, so put its address before this:", err=True)
-    typer.echo(f"{people.address or ''}/join?token={secret}")
+        print_lines("The session was never served, so put its address before this:", err=True)
+    print_lines(f"{people.address or ''}/join?token={secret}")
 
 
 def _serve(
-    console: Console, request: Request, address: Address, options: ServeOptions, browser: bool
+    console: Screen, request: Request, address: Address, options: ServeOptions, browser: bool
 ) -> None:
     from samecluster.workspace.open import export_command, session_path
 
@@ -145,16 +144,16 @@ def _serve(
     with contextlib.suppress(KeyboardInterrupt):
         _serve_until_stopped(console, request, address, options, browser)
     console.print()
-    console.print("Stopped. All answers are kept.", markup=False)
-    console.print(f"Go on: {_again(request)}", markup=False)
+    console.print("Stopped. All answers are kept.")
+    console.print(f"Go on: {_again(request)}")
     out = "labels" if request.in_blocks else "labels.csv"
     results = export_command(session_path(request), request.data, out)
-    console.print(f"Results: {results}", markup=False)
+    console.print(f"Results: {results}")
     raise typer.Exit(_INTERRUPTED)
 
 
 def _serve_until_stopped(
-    console: Console, request: Request, address: Address, options: ServeOptions, browser: bool
+    console: Screen, request: Request, address: Address, options: ServeOptions, browser: bool
 ) -> None:
     from samecluster.cli.terminal.all_rows import take_in_what_needs_questions
     from samecluster.web.server import Server
@@ -167,12 +166,13 @@ def _serve_until_stopped(
         opened = take_in_what_needs_questions(console, request.who, opened)
         serving = Server(opened, request.data, address, options)
         begun = "Answers go to" if opened.is_new else "Going on with"
-        console.print(f"{begun} {opened.path}.", markup=False)
-        for line in (sample_line(opened), address.warning()):
+        console.print(f"{begun} {opened.path}.")
+        told = opened.data.told() if opened.is_new else ()
+        for line in (*told, sample_line(opened), address.warning()):
             if line is not None:
-                console.print(line, markup=False)
-        console.print(f"Open {serving.link}", markup=False)
-        console.print("Stop with Ctrl-C; nothing is lost.", markup=False)
+                console.print(line)
+        console.print(f"Open {serving.link}")
+        console.print("Stop with Ctrl-C; nothing is lost.")
         if browser and console.is_terminal:
             _open(serving.link, opened.path)
         serving.run()

@@ -5,7 +5,6 @@ Nothing heavy is imported before a command runs, as help texts are made from thi
 
 from __future__ import annotations
 
-import json as json_text
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -15,6 +14,7 @@ import typer
 
 from samecluster.cli.commands.label import INTERRUPTED
 from samecluster.cli.options import Json
+from samecluster.cli.terminal.harmless import print_json, print_lines
 from samecluster.errors import InvalidInputError, ProtocolError, SessionNotFoundError, StoreError
 from samecluster.workspace.request import Request
 
@@ -31,8 +31,6 @@ __all__ = [
     "interruptible",
     "name",
     "opened_session",
-    "print_json",
-    "print_lines",
     "session_file",
     "status",
     "undo",
@@ -93,7 +91,7 @@ def history(
         if json:
             shown_body = {k: v for k, v in event.body.items() if k not in ("keys", "digests")}
             facts = {"event": event.sequence, "kind": event.kind, "at": event.at, "who": event.who}
-            typer.echo(json_text.dumps({**facts, "body": shown_body}, ensure_ascii=False))
+            print_json({**facts, "body": shown_body}, indent=None)
         else:
             print_lines(event_line(event))
 
@@ -154,21 +152,25 @@ def doctor(
 ) -> None:
     """Check a session file event by event, and save what is intact of a damaged one.
 
-    Exit code 1 if it is damaged.
+    A file with tables, views or triggers that are not samecluster's is not used by other commands;
+    this one names them, and saves the events without them. Exit code 1 if the file is damaged or
+    has such parts.
 
     Example: samecluster doctor shells.csv.samecluster --save rescued.samecluster
     """
     from samecluster.sessions.storage.sqlite import SqliteStore, rescue
     from samecluster.workspace.open import SUFFIX
 
-    path, damage, events = session_file(session), "", 0
+    path, damage, events, foreign = session_file(session), "", 0, list[str]()
     try:
-        with closing(SqliteStore(path, read_only=True)) as store:
+        with closing(SqliteStore(path, read_only=True, allow_foreign=True)) as store:
+            foreign = store.foreign
             for event in store.read():
                 events = event.sequence
     except StoreError as error:
         damage = str(error)
     facts: dict[str, Any] = {"session": str(path), "intact_events": events, "damage": damage}
+    facts["foreign"] = foreign
     facts["beside"] = [
         name for end in ("-wal", "-shm", "-lock") if Path(name := f"{path}{end}").exists()
     ]
@@ -178,16 +180,18 @@ def doctor(
         print_json(facts)
     else:
         print_lines(f"{path}: {damage}" if damage else f"{path} is intact: {events:,} events.")
+        if foreign:
+            print_lines(f"Not made by samecluster, so that it is not used: {', '.join(foreign)}.")
         if facts["beside"]:
             print_lines(
                 f"Beside it, in use or left by a crash; keep them together: {facts['beside']}"
             )
         if save is not None:
             print_lines(f"{facts['saved']:,} events are saved in {save}.")
-        elif damage and events:
+        elif (damage or foreign) and events:
             command = f"samecluster doctor {path} --save NEW{SUFFIX}"
             print_lines(f"Save the {events:,} intact events: {command}")
-    if damage:
+    if damage or foreign:
         raise typer.Exit(1)
 
 
@@ -208,7 +212,7 @@ def interruptible() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        typer.echo("\nStopped. All answers are kept.")
+        print_lines("", "Stopped. All answers are kept.")
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -224,17 +228,3 @@ def session_file(given: Path) -> Path:
             f"there is no session {given}; `samecluster label DATA` begins one"
         )
     return given
-
-
-def print_lines(*lines: str) -> None:
-    """Print lines as they are, without markup or line breaks."""
-    from rich.console import Console
-
-    console = Console(highlight=False)
-    for line in lines:
-        console.print(line, markup=False, soft_wrap=True)
-
-
-def print_json(facts: dict[str, Any]) -> None:
-    """Print what a command found, for ``--json``."""
-    typer.echo(json_text.dumps(facts, indent=2, ensure_ascii=False))

@@ -7,9 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
 
+from samecluster._parameters import check_share
+from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError
+from samecluster.geometry.resolution import said_resolution
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
 from samecluster.tables import FeatureOptions, Preparation, read_table
@@ -17,9 +19,13 @@ from samecluster.tables import FeatureOptions, Preparation, read_table
 __all__ = ["run_verify"]
 
 
-def run_verify(data: Path, proof: Path) -> bool:
-    """Print what the proof shows; False if it does not hold."""
-    console = Console()
+def run_verify(data: Path, proof: Path, resolution: float) -> bool:
+    """Print what the proof shows; False if it does not hold.
+
+    ``resolution`` is the largest one to allow, as a share of each column's spread.
+    """
+    check_share("--resolution", resolution)
+    console = Screen()
     table = read_table(data)
     # A proof is about the numbers of the file as they are, in all columns.
     X = Preparation.fit(table, FeatureOptions(features=table.names, scale=False)).apply(table)
@@ -29,22 +35,22 @@ def run_verify(data: Path, proof: Path) -> bool:
     header: dict[str, Any] = next(lines, {})
     try:
         with console.status("checking"):
-            verified = check(X, itertools.chain([header], lines))
+            verified = check(X, itertools.chain([header], lines), resolution)
     except BadProof as error:
-        console.print(f"The proof does NOT hold. {error}", highlight=False)
+        console.print(f"The proof does NOT hold. {error}")
         return False
     known = int(np.count_nonzero(verified.labels >= 0))
     margin = float.fromhex(header["margin"])
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in verified.n_records.items())
-    assumed = f"every cluster has margin {margin:g}"
+    assumed = f"every cluster has margin {margin:g} {said_resolution(verified.resolution)}"
     if {"last", "count"} & verified.n_records.keys():
         assumed += f" and there are {header['n_clusters']} clusters"
     console.print(
         f"The proof holds: {known:,} of {len(X):,} labels in {verified.n_clusters} clusters follow "
-        f"from {verified.n_records.get('answer', 0):,} answers if {assumed}.\n"
+        f"from {verified.n_records.get('answer', 0):,} answers if {assumed}.",
         f"Records checked: {kinds}. Reach was decided in floats with a bound on every rounding "
         f"error, and exactly where that did not suffice ({verified.n_by_rationals:,} records).",
-        highlight=False,
+        sep="\n",
     )
     if not verified.all_different:
         console.print("The clusters are not shown to be pairwise different.")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samecluster._files import is_stdout
 from samecluster.errors import InvalidInputError
 from samecluster.tables.writing import FORMATS
 from samecluster.workspace.added_rows import taken_in
@@ -18,11 +20,10 @@ from samecluster.workspace.all_rows import (
     write_all,
     write_points,
 )
-from samecluster.workspace.export import NO_PROOF, proof_line
+from samecluster.workspace.export import NO_PROOF, ResultFiles, proof_line
 
 if TYPE_CHECKING:
-    from rich.console import Console
-
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.large.other_rows import PassProgress
     from samecluster.workspace.open import OpenSession
 
@@ -38,7 +39,7 @@ __all__ = [
 
 
 @contextmanager
-def passes_shown(console: Console) -> Iterator[Callable[[PassProgress], None]]:
+def passes_shown(console: Screen) -> Iterator[Callable[[PassProgress], None]]:
     """A bar for each pass: blocks done, points decided, and the time that is left."""
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
@@ -58,32 +59,32 @@ def passes_shown(console: Console) -> Iterator[Callable[[PassProgress], None]]:
         yield on_progress
 
 
-def look_further(console: Console, who: str | None, opened: OpenSession) -> OpenSession | None:
+def look_further(console: Screen, who: str | None, opened: OpenSession) -> OpenSession | None:
     """Label all rows, say what came out, and take in rows that need questions, if there are any."""
     if opened.blocks is None:
         return None
     rest = opened.blocks.survey.n - len(opened.blocks.rows)
     console.print()
-    console.print(f"Looking at the {rest:,} rows outside the sample.", markup=False)
+    console.print(f"Looking at the {rest:,} rows outside the sample.")
     with passes_shown(console) as on_progress:
         found = swept(opened, on_progress)
-    console.print(row_counts(found), markup=False)
+    console.print(row_counts(found))
     return take_in_open_rows(console, who, opened, found) if found.needs_questions else None
 
 
 def take_in_open_rows(
-    console: Console, who: str | None, opened: OpenSession, found: AllRowsSweep
+    console: Screen, who: str | None, opened: OpenSession, found: AllRowsSweep
 ) -> OpenSession:
     """The session with the rows that need questions among its items."""
     assert found.to_ask is not None
     more = f"{len(found.to_ask.rows):,} rows are out of reach of the answers and join the sample."
-    console.print(more, markup=False)
+    console.print(more)
     with console.status("working out what follows for them"):
         return taken_in(opened, found.to_ask, who)
 
 
 def take_in_what_needs_questions(
-    console: Console, who: str | None, opened: OpenSession
+    console: Screen, who: str | None, opened: OpenSession
 ) -> OpenSession:
     """The same for a page, which cannot do it itself: only where rows may join."""
     is_done = opened.blocks is not None and opened.session.progress().ended
@@ -92,13 +93,12 @@ def take_in_what_needs_questions(
     return look_further(console, who, opened) or opened
 
 
-def export_all(
-    console: Console, opened: OpenSession, out: str, proof: Path | None, prefix: str, raw: bool
-) -> list[str]:
+def export_all(console: Screen, opened: OpenSession, files: ResultFiles) -> list[str]:
     """Write labels of all rows; what to tell of it."""
-    check_folder(out, prefix, raw, proof)
+    check_folder(opened, files)
+    assert files.out is not None
     with passes_shown(console) as on_progress:
-        found = write_all(opened, Path(out), on_progress, proof)
+        found = write_all(opened, Path(files.out), on_progress, files.proof, force=files.force)
     told = [row_counts(found), f"The sample: {opened.session.progress()}."]
     if found.needs_questions:
         assert found.to_ask is not None
@@ -107,33 +107,36 @@ def export_all(
             f"{n:,} rows need more questions: `samecluster label` asks them, and rows join the "
             "sample where they have to."
         )
-    return [*told, *written_lines(opened, out, proof)]
+    return [*told, *written_lines(opened, files)]
 
 
-def check_folder(out: str | None, prefix: str, raw: bool, *others: Path | None) -> None:
+def check_folder(opened: OpenSession, files: ResultFiles) -> None:
     """InvalidInputError now for files that do not go with data in blocks, or would fail later."""
-    for option, given in (("--prefix", prefix), ("--raw", raw)):
+    for option, given in (("--prefix", files.prefix), ("--raw", files.raw)):
         if given:
             raise InvalidInputError(f"{option} does not go with data in blocks; leave it out")
-    if out is not None and (out == "-" or Path(out).suffix.lower() in FORMATS):
+    out = files.out
+    if out is not None and (is_stdout(out) or Path(out).suffix.lower() in FORMATS):
         raise InvalidInputError(
             f"-o must name a folder, as the data is in blocks: labels.npy and how.npy of all rows "
             f"go there; got {out}"
         )
     folder = None if out is None else Path(out)
-    for path in (folder, *others):
-        if path is not None and not path.absolute().parent.is_dir():
-            raise InvalidInputError(f"{path} cannot be written: there is no folder {path.parent}")
-    if folder is not None and folder.exists():
+    if folder is not None and not folder.absolute().parent.is_dir():
+        raise InvalidInputError(f"{folder} cannot be written: there is no folder {folder.parent}")
+    if folder is not None and os.path.lexists(folder):
         raise InvalidInputError(f"out: {folder} exists already; name a folder that does not")
+    files.check(opened)
 
 
-def written_lines(opened: OpenSession, out: str | None, proof: Path | None) -> list[str]:
+def written_lines(opened: OpenSession, files: ResultFiles) -> list[str]:
     """Where the labels of all rows are, and their proof; writes the points that it is about."""
     told = []
-    if out is not None:
-        told.append(f"Labels of all rows are in {out}: labels.npy and how.npy.")
-    if proof is not None:
-        is_written = is_proving(opened)
-        told.append(proof_line(proof, write_points(opened, proof)) if is_written else NO_PROOF)
+    if files.out is not None:
+        told.append(f"Labels of all rows are in {files.out}: labels.npy and how.npy.")
+    if files.proof is not None and is_proving(opened):
+        points = write_points(opened, files.proof, force=files.force)
+        told.append(proof_line(files.proof, points))
+    elif files.proof is not None:
+        told.append(NO_PROOF)
     return told

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,6 +17,7 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.sessions.running.drivers import Answering
 from samecluster.tables.column import Column, typed_value
 from samecluster.tables.known_answers import read_labels
+from samecluster.workspace.answerers import program_name, simulation_name
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 from samecluster.workspace.request import Request, listed
@@ -45,7 +45,7 @@ def answerer_for(
     """The program if there is one, else the truth."""
     if program is None:
         assert truth is not None
-        yield Answerer(request.who or truth.name, 1, truth.answer, truth.follow)
+        yield Answerer(truth.name, 1, truth.answer, truth.follow)
         return
     columns = checked_columns(opened, listed(program.show, opened.table.names))
     # A session that was begun without it knows nothing of the truth; the program must not see it.
@@ -58,8 +58,8 @@ def answerer_for(
 
     with program.oracle(shown) as oracle:
         opened.session.widen(program.parallel)
-        who = request.who or "program"
-        yield Answerer(who, program.parallel, oracle.answer_many, follow)
+        name = program_name(request.who)
+        yield Answerer(name, program.parallel, oracle.answer_many, follow)
 
 
 class TrueGroups:
@@ -70,7 +70,7 @@ class TrueGroups:
     def __init__(self, opened: OpenSession, truth: str) -> None:
         self._truth = truth
         self._is_file = opened.blocks is not None and truth.endswith(".npy")
-        self.name = f"file {Path(truth).name}" if self._is_file else f"column {truth}"
+        self.name = simulation_name(truth, self._is_file)
         self.follow(opened)
 
     def follow(self, opened: OpenSession) -> None:

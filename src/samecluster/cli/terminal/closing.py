@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
+from samecluster._files import is_stdout
 from samecluster._typing import IntArray
 from samecluster.cli.terminal.all_rows import check_folder, written_lines
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.workspace.export import (
+    ResultFiles,
     Snapshot,
-    check_outputs,
     write_labels,
     write_proof,
     write_session_report,
@@ -22,41 +21,39 @@ from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.status import session_facts
 
-__all__ = ["OutputFiles", "facts", "next_steps", "summary"]
+__all__ = ["check_files", "facts", "next_steps", "summary", "write_files"]
 
 
-@dataclass(frozen=True)
-class OutputFiles:
-    """What to write at the end; ``out`` is a folder for data in blocks."""
+def check_files(opened: OpenSession, files: ResultFiles) -> None:
+    """InvalidInputError now for what would fail after all questions were asked."""
+    if opened.blocks is None:
+        files.check(opened)
+    else:
+        check_folder(opened, files)
 
-    out: str | None
-    prefix: str
-    raw: bool
-    proof: Path | None
-    report: Path | None
 
-    def check(self, opened: OpenSession) -> None:
-        """InvalidInputError now for what would fail after all questions were asked."""
-        if opened.blocks is None:
-            check_outputs(opened, self.out, self.prefix, self.proof, self.report)
-        else:
-            check_folder(self.out, self.prefix, self.raw, self.proof, self.report)
-
-    def write(self, opened: OpenSession) -> list[str]:
-        """Write what was asked for, and say so; labels of data in blocks are there already."""
-        told, known = [], Snapshot.of(opened.session)
-        if opened.blocks is not None:
-            told += written_lines(opened, self.out, self.proof)
-        else:
-            if self.out is not None:
-                write_labels(opened, known, self.out, prefix=self.prefix, raw=self.raw)
-                told += [] if self.out == "-" else [f"Labels are in {self.out}."]
-            if self.proof is not None:
-                told.append(write_proof(opened, known, self.proof))
-        if self.report is not None:
-            write_session_report(opened, known, self.report)
-            told.append(f"The report is in {self.report}; its picture shows where points lie.")
-        return told
+def write_files(opened: OpenSession, files: ResultFiles) -> list[str]:
+    """Write what was asked for, and say so; labels of data in blocks are there already."""
+    told, known = [], Snapshot.of(opened.session)
+    if opened.blocks is not None:
+        told += written_lines(opened, files)
+    else:
+        if files.out is not None:
+            write_labels(
+                opened,
+                known,
+                files.out,
+                prefix=files.prefix,
+                raw=files.raw,
+                force=files.force,
+            )
+            told += [] if is_stdout(files.out) else [f"Labels are in {files.out}."]
+        if files.proof is not None:
+            told.append(write_proof(opened, known, files.proof, force=files.force))
+    if files.report is not None:
+        write_session_report(opened, known, files.report, force=files.force)
+        told.append(f"The report is in {files.report}; its picture shows where points lie.")
+    return told
 
 
 def facts(opened: OpenSession, truth: IntArray | None) -> dict[str, Any]:
@@ -71,8 +68,6 @@ def summary(told: dict[str, Any]) -> Iterator[str]:
     if "points" in told:
         ways = ", ".join(f"{count:,} {how}" for how, count in told["labels"].items())
         yield f"All {told['points']:,} rows: {ways}."
-    if "points" in told and told["audit"] is not None:
-        yield f"Audit of all rows: {told['audit']['sentence']}."
     ended = f"; {told['ended']}" if told["ended"] else ""
     yield (
         f"{told['labelled']:,} of {told['items']:,} items have a label, in "

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rich.console import Console
-
 from samecluster.cli.terminal.lines import progress_lines
 from samecluster.cli.terminal.pair import print_pair
 from samecluster.cli.terminal.prompt import VERDICTS, Prompt
+from samecluster.cli.terminal.screen import Screen
 from samecluster.recovery.result.how import How
 from samecluster.sessions.question import SessionQuestion
 from samecluster.workspace.next_steps import choices
@@ -34,7 +33,7 @@ class Conversation:
     def __init__(
         self,
         opened: OpenSession,
-        console: Console,
+        console: Screen,
         columns: Sequence[str],
         who: str | None,
         key: Callable[[], str | None],

@@ -5,11 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from rich.console import Console
-
 from samecluster.cli.terminal.keyboard import read_key
 from samecluster.cli.terminal.pair import print_pair
 from samecluster.cli.terminal.prompt import VERDICTS, Prompt
+from samecluster.cli.terminal.screen import Screen
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import Effect
 from samecluster.sessions.question import SessionQuestion
@@ -37,7 +36,7 @@ def discuss(
     ``show`` are the columns to show, as the user names them.
     """
     columns = checked_columns(opened, listed(show, opened.table.names))
-    talk = Prompt(Console(highlight=False), read_key)
+    talk = Prompt(Screen(), read_key)
     if not questions:
         talk.say(f"There is nothing to ask: {if_none}.")
         return

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from samecluster.cli.terminal.all_rows import passes_shown, take_in_open_rows
 from samecluster.cli.terminal.answerers import Answerer
+from samecluster.cli.terminal.screen import Screen
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
 from samecluster.sessions.running.drivers import drive_session
 from samecluster.sessions.session import Session
 from samecluster.workspace.all_rows import AllRowsSweep, labelled_rows
+from samecluster.workspace.export import ResultFiles
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.row_audit import RowAudit
 
@@ -21,11 +22,10 @@ __all__ = ["drive", "label_blocks"]
 
 
 def label_blocks(
-    console: Console,
+    console: Screen,
     opened: OpenSession,
     answerer: Answerer,
-    out: Path | None,
-    proof: Path | None,
+    files: ResultFiles,
     audit: tuple[float, float] | None,
 ) -> tuple[OpenSession, AllRowsSweep, AuditReport | None]:
     """Answer about the sample, label all rows, and let rows join until none has to.
@@ -34,10 +34,10 @@ def label_blocks(
     """
     while True:
         drive(console, opened.session, answerer)
-        report = None
+        report, out = None, None if files.out is None else Path(files.out)
         with (
             passes_shown(console) as on_progress,
-            labelled_rows(opened, out, on_progress, proof) as found,
+            labelled_rows(opened, out, on_progress, files.proof, force=files.force) as found,
         ):
             found.is_wanted = not found.needs_questions
             if found.is_wanted and audit is not None:
@@ -50,7 +50,7 @@ def label_blocks(
         answerer.follow(opened)
 
 
-def drive(console: Console, session: Session, answerer: Answerer) -> None:
+def drive(console: Screen, session: Session, answerer: Answerer) -> None:
     """Answer until nothing is left to ask."""
     # A number of clusters, or a file, is not markup.
     columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()

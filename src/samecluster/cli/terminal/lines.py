@@ -17,7 +17,7 @@ def progress_lines(session: Session) -> list[str]:
     lines = [f"{session.progress()}."]
     known = session.snapshot()
     if known.count(How.ASKED) < len(known.labels) - known.count(How.UNASSIGNED):
-        lines += [f"  {line}" for line in known.assumptions if not line.startswith("Audit")]
+        lines += [f"  {claim}" for claim in known.claims if claim.kind != "audit"]
     left = left_line(session)
     return [*lines, left] if left else lines
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rich.console import Console
 from rich.table import Table as Grid
-from rich.text import Text
 
+from samecluster.cli.terminal.screen import Screen, shown
 from samecluster.sessions.question import SessionQuestion
 from samecluster.tables.display import ShownCell
 from samecluster.workspace.open import OpenSession
@@ -19,7 +18,7 @@ _LONGEST = 300  # characters of a cell; two long texts still fit on a screen
 
 
 def print_pair(
-    console: Console, opened: OpenSession, question: SessionQuestion, columns: Sequence[str]
+    console: Screen, opened: OpenSession, question: SessionQuestion, columns: Sequence[str]
 ) -> None:
     """Both items, one line per column of the table; where they differ much, the line is marked."""
     grid = Grid(box=None, pad_edge=False, show_header=False)
@@ -30,10 +29,10 @@ def print_pair(
     for cells in compared(opened, question.rows, columns):
         style = "bold" if cells.differs else ""
         grid.add_row(
-            Text(cells.left.column),
-            Text(_described(cells.left), style=style),
-            Text(_described(cells.right), style=style),
-            Text("differs" if cells.differs else "", style="dim"),
+            shown(cells.left.column),
+            shown(_described(cells.left), style=style),
+            shown(_described(cells.right), style=style),
+            shown("differs" if cells.differs else "", style="dim"),
         )
     console.print(grid)
 

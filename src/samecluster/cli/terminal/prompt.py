@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from rich.console import Console
-from rich.text import Text
-
+from samecluster.cli.terminal.screen import Screen, shown
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import Conflict
 from samecluster.sessions.session import Session
@@ -22,18 +20,18 @@ _MOST_REMEDIES = 9  # each is chosen by one key, 1 to 9
 class Prompt:
     """A console to say things on, and ``key``, which reads a key; None at the end of the input."""
 
-    def __init__(self, console: Console, key: Callable[[], str | None]) -> None:
+    def __init__(self, console: Screen, key: Callable[[], str | None]) -> None:
         self.console, self._key = console, key
 
     def say(self, line: str, style: str = "") -> None:
-        self.console.print(Text(line, style=style), soft_wrap=False)
+        self.console.print(shown(line, style))
 
     def read(self, prompt: str) -> str | None:
         """The next key; None at the end of the input."""
-        self.console.print(Text(prompt), end="")
+        self.console.print(shown(prompt), end="")
         key = self._key()
         # On a terminal the key is not echoed; in a log of a pipe it would be missing as well.
-        self.console.print(Text(key or ""))
+        self.console.print(shown(key or ""))
         return key
 
     def read_one_of(self, allowed: Sequence[str]) -> str | None:

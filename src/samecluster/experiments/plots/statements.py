@@ -7,17 +7,16 @@ from typing import Any
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import FuncFormatter, NullLocator
+from matplotlib.ticker import NullLocator
 
 from samecluster.experiments.experiment import Row, rows_where
-from samecluster.experiments.plots.style import BLACK, GREY, LINES, OKABE_ITO, percent
+from samecluster.experiments.plots.style import BOUND, GREY, LINES, OKABE_ITO, percent
 from samecluster.experiments.statements import CONSTANTS
 
 __all__ = ["picture"]
 
 _COLOURS = [OKABE_ITO[name] for name in ("blue", "red", "green", "purple", "orange", "sky")]
 _MARKERS = "osv^D*"
-_BOUND: dict[str, Any] = {"color": BLACK, "linestyle": "--", "linewidth": 1.2}
 
 
 def picture(tables: Mapping[str, list[Row]]) -> Figure:
@@ -44,12 +43,12 @@ def _sampling(panel: Axes, rows: list[Row]) -> None:
                 linestyle=dashes,
                 label=f"d={d}, sizes {sizes}",
             )
-    panel.plot([CONSTANTS[0], CONSTANTS[-1]], [0.5, 0.5], label="half of the time", **_BOUND)
+    panel.plot([CONSTANTS[0], CONSTANTS[-1]], [0.5, 0.5], label="half of the time", **BOUND)
     panel.set_xscale("log")
     panel.set_xticks(CONSTANTS, [f"{b:g}" for b in CONSTANTS])
     panel.xaxis.set_minor_locator(NullLocator())
     panel.set_ylim(-0.03, 1.05)
-    panel.yaxis.set_major_formatter(percent())
+    panel.yaxis.set_major_formatter(percent(0))
     panel.set_xlabel("sample constant b")
     panel.set_ylabel("samples with |C ∩ E| ≥ n/4k, least over k")
     panel.set_title("a sample of b·d²·ln k points", loc="left")
@@ -72,9 +71,9 @@ def _cluster(panel: Axes, rows: list[Row]) -> None:
             label=f"r={rank}, d={d}",
         )
         if rank == d:
-            look: dict[str, Any] = _BOUND | {"color": _COLOURS[number]}
+            look: dict[str, Any] = BOUND | {"color": _COLOURS[number]}
             panel.plot(margins, [row["bound"] for row in chosen], **look)
-    panel.plot([], [], label="bound, in the colour of r=d", **_BOUND)
+    panel.plot([], [], label="bound, in the colour of r=d", **BOUND)
     most = max(row["inside"] for row in rows)
     panel.axhline(most, color=GREY, linestyle=":", zorder=1, label="points inside E, at most")
     panel.set_xscale("log")
@@ -103,10 +102,10 @@ def _five(panel: Axes, rows: list[Row]) -> None:
         known = [(d, row[column]) for d, row in zip(dimensions, rows, strict=True) if row[column]]
         if known:
             panel.plot(*zip(*known, strict=True), label=label, **look)  # type: ignore[arg-type]
-    panel.plot([dimensions[0], dimensions[-1]], [0.03, 0.03], label="3 % of k·n", **_BOUND)
+    panel.plot([dimensions[0], dimensions[-1]], [0.03, 0.03], label="3 % of k·n", **BOUND)
     panel.set_xticks(dimensions)
     panel.set_ylim(bottom=0)
-    panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{100 * value:.1f} %"))
+    panel.yaxis.set_major_formatter(percent(1))
     panel.set_xlabel("dimension d")
     panel.set_ylabel("questions, as a share of k·n")
     panel.set_title("questions until the error is ≤ 5 %", loc="left")

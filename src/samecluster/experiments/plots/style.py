@@ -12,10 +12,12 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
+from samecluster._files import written_file
 from samecluster.plots.style import OKABE_ITO
 
 __all__ = [
     "BLACK",
+    "BOUND",
     "GREY",
     "LINES",
     "OKABE_ITO",
@@ -27,6 +29,8 @@ __all__ = [
 ]
 
 BLACK, GREY = "#000000", "#8c8c8c"
+BOUND: dict[str, Any] = {"color": BLACK, "linestyle": "--", "linewidth": 1.2}
+"""How lines are drawn that the paper promises and nobody measured."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +81,7 @@ def legend_below(figure: Figure, handles: list[Any], columns: int) -> None:
     figure.legend(handles=handles, loc="outside lower center", ncols=columns)
 
 
-def percent(places: int = 0) -> FuncFormatter:
+def percent(places: int) -> FuncFormatter:
     return FuncFormatter(lambda value, _: f"{100 * value:.{places}f} %")
 
 
@@ -86,5 +90,6 @@ def save(figure: Figure, stem: Path) -> list[Path]:
     for path in paths:
         # Without a date, so that the same tables give the same file.
         metadata = {"Date": None} if path.suffix == ".svg" else None
-        figure.savefig(path, metadata=metadata)
+        with written_file(path, lambda _: True) as partial:
+            figure.savefig(partial, format=path.suffix[1:], metadata=metadata)
     return paths

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -12,13 +11,11 @@ from matplotlib.lines import Line2D
 from matplotlib.ticker import NullFormatter, NullLocator
 
 from samecluster.experiments.experiment import Row, mean_of, rows_where
-from samecluster.experiments.plots.style import BLACK, GREY, LINES, legend_below
+from samecluster.experiments.plots.style import BOUND, GREY, LINES, legend_below
 from samecluster.experiments.published import published_results
 from samecluster.experiments.theory import DRAWN, ROUNDED
 
 __all__ = ["picture"]
-
-_BOUND: dict[str, Any] = {"color": BLACK, "linestyle": "--", "linewidth": 1.2}
 
 
 def picture(tables: Mapping[str, list[Row]]) -> Figure:
@@ -60,7 +57,7 @@ def _rounds(panel: Axes, rows: list[Row]) -> None:
     for algorithm in ROUNDED:
         _line(panel, rows, algorithm, "epsilon", "rounds")
     bounds = rows_where(rows, algorithm=ROUNDED[0])
-    panel.plot([row["epsilon"] for row in bounds], [row["bound"] for row in bounds], **_BOUND)
+    panel.plot([row["epsilon"] for row in bounds], [row["bound"] for row in bounds], **BOUND)
     panel.set_xscale("log")
     panel.set_yscale("log")
     panel.invert_xaxis()
@@ -87,7 +84,7 @@ def _growth(panel: Axes, rows: list[Row], x: str, xlabel: str) -> None:
 
 def _bound(panel: Axes, rows: list[Row], x: str) -> None:
     bounds = sorted({(row[x], row["bound"]) for row in rows})
-    panel.plot(*zip(*bounds, strict=True), **_BOUND)
+    panel.plot(*zip(*bounds, strict=True), **BOUND)
 
 
 def _published(panel: Axes) -> None:
@@ -104,5 +101,5 @@ def _handles() -> list[Line2D]:
             for a in DRAWN
         ),
         Line2D([], [], color=GREY, marker="P", linewidth=1, label="published by the authors"),
-        Line2D([], [], label="bound: 8k ln(1/ε), k³ ln k ln n", **_BOUND),
+        Line2D([], [], label="bound: 8k ln(1/ε), k³ ln k ln n", **BOUND),
     ]

@@ -79,7 +79,8 @@ def confirmed(
     """Which targets (p, D) are proven by their basis (p, D): ‖w‖₁ is certainly at most ``limit``.
 
     ``inverse`` (p, D, D) may be in single precision: it only has to be near enough to show that the
-    columns are independent. The vector v of the bound is R b, corrected once.
+    columns are independent. The vector v of the bound is R b, corrected once. ``noise`` is that of
+    all columns and targets (D,) or (1, D), or for each target that of its own and its columns.
     """
     D = targets.shape[1]
     g = _rounding_of_sums(D)
@@ -88,7 +89,7 @@ def confirmed(
     sums = np.abs(R).sum(axis=1)  # (p, row)
     error = np.abs(R @ A.transpose(0, 2, 1) - np.eye(D)).sum(axis=1)
     a = (error + g * (np.einsum("pr,pjr->pj", sums, np.abs(A)) + 1)).max(axis=1)
-    a = (a + sums @ noise) * (1 + 4 * g)
+    a = (a + (sums * noise).sum(axis=1)) * (1 + 4 * g)
     v = np.einsum("pir,pr->pi", R, targets)
     v += np.einsum("pir,pr->pi", R, targets - np.einsum("pi,pir->pr", v, A))
     rest = np.abs(np.einsum("pi,pir->pr", v, A) - targets)
@@ -120,7 +121,10 @@ class Charges:
         A = columns[basis].T
         D = len(A)
         g = (D + 4) * 2 * _UNIT
-        R = np.linalg.inv(A)
+        try:
+            R = np.linalg.inv(A)
+        except np.linalg.LinAlgError:  # a resolution of 0, and members in a flat
+            R = np.full_like(A, np.nan)
         sums = np.abs(R).sum(axis=0)
         error = np.abs(R @ A - np.eye(D)) + g * (np.abs(R) @ np.abs(A) + np.eye(D))
         a = (error.sum(axis=0).max() + sums @ noise) * (1 + 4 * g)

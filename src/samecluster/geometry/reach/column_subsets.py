@@ -97,7 +97,8 @@ class ColumnSubsets:
         limit: float,
         with_basis: bool,
     ) -> tuple[IntArray, BoolArray, IntArray]:
-        """Which of the points (p, D) are in reach for certain, as far as these columns go.
+        """Which of the points (p, D) are in reach for certain, as far as these columns go; none
+        of them may be farther out than ``cluster.near``.
 
         Returns an order of the points, whether each is shown in that order, and its basis; a basis
         is good for a proof only if one was asked for.

@@ -292,7 +292,8 @@ class Kernel:
         limit: float,
         private: Array | None = None,
     ) -> Array:
-        """Which of the records ``which`` pass the float check."""
+        """Which of the records ``which`` pass the float check; ``noise`` as `checks.confirmed`."""
+        noise = np.atleast_2d(noise)
         if self.compiled is None:
             return np.concatenate(
                 [np.zeros(0, bool)]
@@ -302,7 +303,7 @@ class Kernel:
                         solved.basis[w],
                         solved.inverse[w],
                         columns,
-                        noise,
+                        noise if len(noise) == 1 else noise[w],
                         limit,
                         None if private is None else private[w],
                     )

@@ -91,6 +91,7 @@ def solve(
     return out
 
 
+@dataclass(eq=False)
 class _LockStep:
     """State of a batch, the lane as the last axis so that NumPy's inner loops are long.
 
@@ -98,29 +99,24 @@ class _LockStep:
     step. When a quarter is decided they get new programs; when there are no more, they are dropped.
     """
 
-    def __init__(
-        self,
-        out: ProgramSolutions,
-        targets: Array,
-        start: Array,
-        bases: Array,
-        inverses: Array,
-        columns: Array,
-        bound: float,
-        stop: float,
-        private: Array | None,
-    ) -> None:
-        self.out, self.targets, self.start = out, targets, start
-        self.bases, self.inverses = bases, inverses
-        self.columns, self.bound, self.stop = columns, bound, stop
-        self.private = private
-        self.band, self.tiny = _SINGLE if columns.dtype == np.float32 else _DOUBLE
-        p, D = min(len(targets), _LANES), targets.shape[1]
+    out: ProgramSolutions
+    targets: Array
+    start: Array
+    bases: Array
+    inverses: Array
+    columns: Array
+    bound: float
+    stop: float
+    private: Array | None
+
+    def __post_init__(self) -> None:
+        dtype, p, D = self.columns.dtype, min(len(self.targets), _LANES), self.targets.shape[1]
+        self.band, self.tiny = _SINGLE if dtype == np.float32 else _DOUBLE
         self.fed = 0
         self.lane, self.open = np.full(p, -1), np.zeros(p, bool)
-        self.basis, self.R = np.zeros((D, p), np.int32), np.zeros((D, D, p), columns.dtype)
-        self.w, self.s = np.zeros((D, p), columns.dtype), np.ones((D, p), columns.dtype)
-        self.best = np.zeros(p, columns.dtype)
+        self.basis, self.R = np.zeros((D, p), np.int32), np.zeros((D, D, p), dtype)
+        self.w, self.s = np.zeros((D, p), dtype), np.ones((D, p), dtype)
+        self.best = np.zeros(p, dtype)
         self.where, self.seen = np.zeros(p, np.int64), np.zeros(p, np.int64)
         self.count = np.zeros(p, np.int64)
 

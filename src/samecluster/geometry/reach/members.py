@@ -17,7 +17,7 @@ from samecluster.geometry.reach.checks import whitening_noise
 from samecluster.geometry.reach.kernel import Kernel
 from samecluster.geometry.reach.linear_programs import ProgramSolutions
 
-__all__ = ["MemberColumns", "spread_basis", "unit_directions"]
+__all__ = ["MemberColumns", "row_scaled_inverse", "spread_basis", "unit_directions"]
 
 # Directions along which the farthest members become columns, by the number of columns of the data:
 # more take longer per point, fewer leave points out of reach. Half and twice as many give the same
@@ -32,6 +32,9 @@ _ROWS = 512  # points per product in `extremes`: 1 MB for 512 directions
 _DEEP_STOP = 0.5  # how far deep starts are solved, from 0 (gauge 1) to 1 (the bound); 0.1 to 0.9
 _FAR_OUT = 8.0  # an asked point this many times as far as usual changes the coordinates; 3 to 30
 _LEAST_WIDTH = np.float32(1e-30)  # of a slab: dividing by it may overflow, which is no harm
+_LEAST_VARIANCE = 1e-60  # of a column measured by its largest entry: far below what occurs
+_HUGE, _TINY = 1e100, 1e-300  # sizes whose squares are no longer those of numbers
+_UNEVEN = 1e8  # ratio of rows from which an inverse is taken of rows brought to one size
 _FIRST_BUMP = 1e-15  # on the diagonal of a correlation matrix: about its rounding
 
 
@@ -40,10 +43,27 @@ class MemberColumns:
 
     ``ids`` are the columns: -1-j for the tau-columns, then members, append-only. ``starts`` holds
     one basis for each direction: that of the last point accepted near it.
+
+    Where τ_j is 0 its column is the zero vector in ``columns``, so that no check confirms a basis
+    with it. Programs are solved with the ``thickness`` in its place (``solving``, ``columns32``):
+    a basis always exists, and what it proposes is checked.
+
+    No point of the data is farther from the first one than ``box`` (d,). Where some are far beyond
+    all others, these are within ``near``: their coordinates are known better.
     """
 
-    def __init__(self, X: Array, tau: Array, first: int, box: Array) -> None:
-        self.X, self.tau, self.box = X, tau, box
+    def __init__(
+        self,
+        X: Array,
+        tau: Array,
+        first: int,
+        box: Array,
+        thickness: Array | None = None,
+        near: Array | None = None,
+    ) -> None:
+        self.X, self.tau, self.box, self.near = X, tau, box, near
+        self.thickness = tau if thickness is None else np.where(tau > 0.0, tau, thickness)
+        self._all_thick = bool((tau > 0.0).all())
         d = X.shape[1]
         self.D = d + 1
         self.centre = X[first].copy()
@@ -105,18 +125,22 @@ class MemberColumns:
         """
         d = self.D - 1
         offsets = self.X[self.members] - self.centre
-        spread = offsets.T @ offsets / len(offsets) + np.diag(self.tau**2)
+        # By powers of two, so that no square overflows or underflows.
+        unit = np.exp2(np.frexp(np.maximum(np.abs(offsets).max(axis=0), self.thickness))[1])
+        offsets, tau = offsets / unit, self.thickness / unit
+        spread = offsets.T @ offsets / len(offsets) + np.diag(tau**2)
         mean = offsets.mean(axis=0)
         spread -= np.outer(mean, mean)
-        scale = np.sqrt(np.maximum(np.diag(spread), self.tau**2))
-        lower = _cholesky(spread / np.outer(scale, scale) + np.diag((self.tau / scale) ** 2))
-        self.T = np.tril(np.linalg.inv(lower)).T / scale[:, None] / np.sqrt(d + 2)
-        self.mean = mean @ self.T
+        scale = np.sqrt(np.maximum(np.diag(spread), np.maximum(tau**2, _LEAST_VARIANCE)))
+        lower = _cholesky(spread / np.outer(scale, scale) + np.diag((tau / scale) ** 2))
+        self.T = np.tril(np.linalg.inv(lower)).T / (scale * unit)[:, None] / np.sqrt(d + 2)
+        self.mean = (mean * unit) @ self.T
         self.mean32 = self.mean.astype(np.float32)
-        self.noise = whitening_noise(np.maximum(self.box, self.tau), self.T)
+        self._noise_box = np.maximum(self.box if self.near is None else self.near, self.tau)
+        self.noise = whitening_noise(self._noise_box, self.T)
         self.rejected = self.rejected[:0]
         self.pi, self.value = self.pi[:0], self.value[:0]
-        self.columns = np.zeros((0, self.D))
+        self.columns = self.solving = np.zeros((0, self.D))
         self.columns32 = np.zeros((0, self.D), np.float32)
         self.high = np.full(self.dirs.shape[1], -np.inf, np.float32)
         self.low = np.full(self.dirs.shape[1], np.inf, np.float32)
@@ -128,8 +152,8 @@ class MemberColumns:
 
     def _restart(self) -> None:
         """All starts become one spread basis: pivoted elimination over the columns."""
-        basis = spread_basis(self.columns)
-        inverse = np.linalg.inv(self.columns[basis].T)
+        basis = spread_basis(self.solving)
+        inverse = row_scaled_inverse(self.solving[basis].T)
         count = len(self.start_dirs) * 2
         self.starts = np.repeat(basis[None].astype(np.int32), count, axis=0)
         self.inverses = np.repeat(inverse[None].astype(np.float32), count, axis=0)
@@ -140,9 +164,20 @@ class MemberColumns:
 
     def lift_offsets(self, offsets: Array, out: Array) -> Array:
         """The same of points less the centre, written to ``out``."""
-        np.matmul(offsets, self.T, out=out[:, :-1])
+        with np.errstate(over="ignore", invalid="ignore"):
+            np.matmul(offsets, self.T, out=out[:, :-1])
         out[:, -1] = 1.0
         return out
+
+    def noise_of(self, *points: Array) -> Array:
+        """The noise (1, D) of all columns and points, or (p, D) of each if some points are far."""
+        if self.near is None:
+            return np.atleast_2d(self.noise)
+        far = np.zeros(1, np.bool_)
+        for x in points:
+            far = far | (np.abs(x - self.centre) > self.near).any(axis=1)
+        of_far = whitening_noise(np.maximum(self.box, self.tau), self.T)
+        return np.where(far[:, None], of_far, self.noise)
 
     def append(self, points: Array) -> None:
         """Add columns. Which witnesses they break is found out by the next call of `broken`."""
@@ -178,7 +213,17 @@ class MemberColumns:
         axes = -1 - ids[taus]
         new[taus, :d] = self.T[axes] * self.tau[axes, None]
         new[~taus] = self.lift(self.X[ids[~taus]])
+        if self.near is not None:
+            sizes = np.abs(self.X[ids[~taus]] - self.centre).max(axis=0, initial=0.0)
+            self._noise_box = np.maximum(self._noise_box, sizes)
+            self.noise = whitening_noise(self._noise_box, self.T)
         self.columns = np.concatenate([self.columns, new])
+        if self._all_thick:
+            self.solving = self.columns
+        else:
+            new = new.copy()
+            new[taus, :d] = self.T[axes] * self.thickness[axes, None]
+            self.solving = np.concatenate([self.solving, new])
         self.columns32 = np.concatenate([self.columns32, new.astype(np.float32)])
         real = self.columns32[before + taus.sum() :, :-1]
         along = real @ self.dirs
@@ -219,7 +264,9 @@ class MemberColumns:
     def slabs(self) -> Array:
         """Rows (s, D) with |row . column| <= 1 for every column: slabs along some directions."""
         high, low = self.high[:_N_SLABS], self.low[:_N_SLABS]
-        middle, half = (high + low) / 2, np.maximum((high - low) / 2, _LEAST_WIDTH)
+        resolved = np.abs(self.columns32[: self.D - 1, :-1] @ self.dirs[:, :_N_SLABS]).max(axis=0)
+        middle = (high + low) / 2
+        half = np.maximum((high - low) / 2, np.maximum(resolved, _LEAST_WIDTH))
         # A slab may be as thin as rounding noise: infinite is a fine distance from it.
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray((np.vstack([self.dirs[:, :_N_SLABS], -middle]) / half).T)
@@ -251,6 +298,7 @@ class MemberColumns:
         position[keep] = np.arange(len(keep))
         self.owner = position[self.owner]
         self.ids, self.columns = self.ids[keep], self.columns[keep]
+        self.solving = self.columns if self._all_thick else self.solving[keep]
         self.columns32 = self.columns32[keep]
         self.pruned = len(keep)
         self._restart()
@@ -305,12 +353,34 @@ def _cholesky(matrix: Array) -> Array:
 
 def spread_basis(columns: Array) -> Array:
     """D columns that span a large volume: pivoted Gram-Schmidt, members first."""
-    rest = columns.copy()
-    chosen = []
+    largest = float(np.abs(columns).max())
+    # Squares must not overflow; and what rounding leaves of a huge column is not chosen again.
+    rest = columns / largest if _HUGE < largest < np.inf else columns.copy()
+    chosen: list[int] = []
     for _ in range(columns.shape[1]):
         size = (rest * rest).sum(axis=1)
+        size[chosen] = -1.0
         at = int(size.argmax())
         chosen.append(at)
-        direction = rest[at] / np.sqrt(size[at])
+        direction = rest[at] / np.sqrt(max(size[at], _TINY))
         rest -= np.outer(rest @ direction, direction)
     return np.array(chosen)
+
+
+def row_scaled_inverse(matrices: Array) -> Array:
+    """The inverse of each matrix (..., D, D); NaN where floats have none.
+
+    Rows that differ much in size are brought to one size first: a value of 1e12 among others makes
+    a matrix that is regular look singular.
+    """
+    sizes = np.abs(matrices).max(axis=-1)
+    uneven = sizes.max(axis=-1) > _UNEVEN * sizes.min(axis=-1)
+    powers = np.where(uneven[..., None], np.frexp(sizes)[1], 0)
+    scaled = np.ldexp(matrices, -powers[..., None])
+    try:
+        inverse = np.linalg.inv(scaled)
+    except np.linalg.LinAlgError:
+        if matrices.ndim > 2:
+            return np.array([row_scaled_inverse(matrix) for matrix in matrices])
+        return np.full_like(matrices, np.nan)
+    return np.asarray(np.ldexp(inverse, -powers[..., None, :]))

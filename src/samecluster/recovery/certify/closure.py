@@ -1,7 +1,8 @@
 """Closure: every unlabelled point that a cluster's known members reach joins them, and so on.
 
-Coordinates are scaled so that a column spans about one unit, by powers of two only: what is proven
-in them is proven in the user's own. Every label is logged with the columns that prove it, which
+Coordinates are scaled so that a column spans about one unit (or, where a few values are far from
+all others, these others do), by powers of two only: what is proven in them is proven in the user's
+own. Every label is logged with the columns that prove it, which
 are members asked or logged before: the log is a proof in the order in which it is written.
 """
 
@@ -9,9 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from samecluster._typing import Array, FloatArray
+from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.geometry.reach.kernel import CHUNK, Kernel
 from samecluster.geometry.reach.members import MemberColumns
+from samecluster.geometry.resolution import column_range, usual_range
 from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.certify.exclusion import Exclusion
@@ -35,6 +37,9 @@ _PRUNED_GROWTH = 2.5  # times the columns left by the last pruning: each column 
 # Single precision has 24 bits: witnesses are believed only this far from the bound, relatively.
 _WITNESS_ROOM = 1e-4
 _CLAMP = 1e-5
+_THICKNESS = 2.0**-30  # of a column whose resolution is 0, in programs that only propose
+# Powers of two up to this size: they are floats themselves, and so are products with far values.
+_LARGEST_EXPONENT = 1000
 
 
 class Closure:
@@ -55,10 +60,13 @@ class Closure:
         survey: Survey | None = None,
     ) -> None:
         self.sampled, survey = survey is not None, survey or Survey.of(X)
-        extent = survey.extent
-        self.exponent = np.where(extent > 0, np.frexp(extent)[1], 0)
+        usual = usual_range(X, survey.low, survey.high)
+        unit = survey.extent if usual is None else column_range(*usual)
+        self.exponent = _exponent(unit, np.maximum(np.abs(survey.low), np.abs(survey.high)))
+        self._usual = None if usual is None else np.ldexp(usual, -self.exponent)
         self.X = np.ldexp(X, -self.exponent)
         self.tau = np.ldexp(tau, -self.exponent)
+        self._thickness = _THICKNESS * np.where(unit > 0, np.ldexp(unit, -self.exponent), 1.0)
         self.margin = margin
         self.log = log
         self.box_low = np.ldexp(survey.low, -self.exponent)
@@ -101,7 +109,10 @@ class Closure:
         if cluster not in self.clusters:
             first = self.X[point]
             box = np.maximum(self.box_high - first, first - self.box_low)
-            self.clusters[cluster] = MemberColumns(self.X, self.tau, point, box)
+            near = None if self._usual is None else np.abs(self._usual - first).max(axis=0)
+            self.clusters[cluster] = MemberColumns(
+                self.X, self.tau, point, box, self._thickness, near
+            )
         else:
             self.clusters[cluster].ask(point)
 
@@ -311,3 +322,10 @@ class Closure:
         """The cluster in whose own coordinates each item is most central."""
         alive = [self.clusters[c] for c in self.alive]
         return np.array(self.alive)[self.kernel.nearest_cluster(self.X, items, alive)]
+
+
+def _exponent(unit: FloatArray, largest: FloatArray) -> IntArray:
+    """The power of two to divide each column by: its unit, unless that makes numbers overflow."""
+    exponent = np.where(unit > 0, np.frexp(unit)[1], 0)
+    least = np.maximum(np.frexp(largest)[1] - _LARGEST_EXPONENT, -_LARGEST_EXPONENT)
+    return np.asarray(np.clip(exponent, least, _LARGEST_EXPONENT))

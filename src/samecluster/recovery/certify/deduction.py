@@ -21,6 +21,7 @@ from samecluster.geometry.semidefinite.certificates import exact_certificate
 from samecluster.geometry.semidefinite.solver import Feasibility, round_coordinates
 from samecluster.recovery.certify.complete_test import CompleteTest, EllipsoidPool, lifted, weighted
 from samecluster.recovery.certify.knowledge import Knowledge
+from samecluster.recovery.certify.reachability import QUIET
 
 __all__ = ["Deduction"]
 
@@ -72,6 +73,7 @@ class Deduction:
         # A test costs about ten times as much in NumPy.
         return _TESTS // 3 if self.compiled is None else _TESTS
 
+    @QUIET
     def conclude(self, open_: IntArray) -> bool:
         """Deduce labels of open points. True if enough were labelled to deduce again before
         asking."""
@@ -88,6 +90,7 @@ class Deduction:
         self._rounds_to_skip = self._last_skip
         return gain > _WORTH
 
+    @QUIET
     def best(self, open_: IntArray, count: int) -> list[int]:
         """The open points whose likely answers rule out most of what is still possible."""
         items = open_[:_LOOKED_AT]
@@ -107,6 +110,7 @@ class Deduction:
         order = np.argsort(-score, kind="stable")[:count]
         return [int(items[at]) for at in order if score[at] > 0]
 
+    @QUIET
     def tell_apart(self, a: int, b: int) -> bool:
         """Whether a certificate shows that two names cannot be one cluster; it is logged.
 
@@ -204,7 +208,7 @@ class Deduction:
         for c in self.known.alive:
             cluster = self.known.closure.clusters[c]
             columns = cluster.columns[cluster.D - 1 :]
-            if len(columns) >= cluster.D:
+            if len(columns) >= cluster.D and np.isfinite(columns).all():
                 spread = np.linalg.svd(columns, compute_uv=False)
                 if spread[-1] > _SPANS * spread[0]:
                     found.append(c)

@@ -11,7 +11,11 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.geometry.reach import checks, linear_programs
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.geometry.reach.members import MemberColumns, spread_basis
+from samecluster.geometry.reach.members import (
+    MemberColumns,
+    row_scaled_inverse,
+    spread_basis,
+)
 from samecluster.recovery.certify.prefilter import likely_reached
 from samecluster.recovery.certify.reachability import QUIET
 
@@ -37,7 +41,11 @@ class Exclusion:
         near = np.flatnonzero(cluster.score(lifted.astype(np.float32)) <= self.bound * _ROOM)
         if not len(near):
             return items[:0]
-        shown, _ = self._shown(cluster.starts[0], lifted[near], cluster.columns, cluster.noise)
+        columns, noise = (
+            (cluster.solving, cluster.columns),
+            cluster.noise_of(cluster.X[items[near]]),
+        )
+        shown, _ = self._shown(cluster.starts[0], lifted[near], *columns, noise)
         return np.asarray(items[near[shown]])
 
     @QUIET
@@ -48,19 +56,21 @@ class Exclusion:
 
         Returns it with the columns that show it, or None.
         """
-        columns = np.vstack([cluster.columns, cluster.lift(cluster.X[[item]])])
+        own = cluster.lift(cluster.X[[item]])
+        solving, columns = (np.vstack([c, own]) for c in (cluster.solving, cluster.columns))
         targets = cluster.lift(cluster.X[others])
-        shown, bases = self._shown(spread_basis(columns), targets, columns, cluster.noise)
+        noise = cluster.noise_of(cluster.X[others], cluster.X[[item]])
+        shown, bases = self._shown(spread_basis(solving), targets, solving, columns, noise)
         if not len(shown):
             return None
         names = np.append(cluster.ids, item)
         return int(others[shown[0]]), names[bases[0]]
 
     def _shown(
-        self, basis: Array, targets: Array, columns: Array, noise: Array
+        self, basis: Array, targets: Array, solving: Array, columns: Array, noise: Array
     ) -> tuple[Array, Array]:
         """The places of the targets that are certainly in reach, and the columns that show it."""
-        solved = _solve_from(basis, targets, columns, self.bound, self.limit)
+        solved = _solve_from(basis, targets, solving, self.bound, self.limit)
         good = checks.confirmed(targets, solved.basis, solved.inverse, columns, noise, self.limit)
         shown = np.flatnonzero((solved.status == linear_programs.ACCEPTED) & good)
         return shown, solved.basis[shown]
@@ -92,11 +102,11 @@ class Exclusion:
                 private=private.astype(np.float32),
             )
             which = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
-            which = which[
-                self.kernel.confirmed(
-                    targets, solved, which, cluster.columns, cluster.noise, self.limit, private
-                )
-            ]
+            noise = cluster.noise_of(cluster.X[others[tried[todo]]], cluster.X[items[todo]])
+            good = self.kernel.confirmed(
+                targets, solved, which, cluster.columns, noise, self.limit, private
+            )
+            which = which[good]
             basis = solved.basis[which]
             own = basis == len(cluster.ids)
             names = cluster.ids[np.where(own, 0, basis)]
@@ -110,8 +120,9 @@ class Exclusion:
     def gauges(self, cluster: MemberColumns, items: Array) -> Array:
         """The gauge of each item against the cluster's columns, in double precision."""
         lifted = cluster.lift(cluster.X[items])
-        return _solve_from(cluster.starts[0], lifted, cluster.columns, _NO_BOUND, 0.0).total
+        return _solve_from(cluster.starts[0], lifted, cluster.solving, _NO_BOUND, 0.0).total
 
+    @QUIET
     def norm(self, cluster: MemberColumns, item: int) -> float:
         """How far an item lies from the middle of a cluster, in units of the cluster's radius."""
         offset = cluster.lift(cluster.X[[item]])[0, :-1] - cluster.mean
@@ -122,6 +133,6 @@ def _solve_from(
     basis: Array, targets: Array, columns: Array, bound: float, stop: float
 ) -> linear_programs.ProgramSolutions:
     """Programs in double precision that all begin at one basis."""
-    inverse = np.linalg.inv(columns[basis].T)
+    inverse = row_scaled_inverse(columns[basis].T)
     start = np.zeros(len(targets), dtype=np.int64)
     return linear_programs.solve(targets, start, basis[None], inverse[None], columns, bound, stop)

@@ -18,6 +18,7 @@ from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.certify.closure import Closure
+from samecluster.recovery.certify.reachability import QUIET
 from samecluster.recovery.certify.refutation import (
     answers_about,
     answers_of,
@@ -43,13 +44,11 @@ class Knowledge:
         X: FloatArray,
         margin: float,
         n_clusters: int | None,
-        resolution: float,
+        tau: FloatArray,
         kernel: Kernel,
         seed: int,
         survey: Survey | None = None,
     ) -> None:
-        extent = np.ptp(X, axis=0) if survey is None else survey.extent
-        tau = np.where(extent > 0, resolution * extent, 1.0)
         mark = fingerprint(X) if survey is None else survey.fingerprint
         self.log = ProofLog(mark, margin, n_clusters, tau)
         self.closure = Closure(X, margin, tau, self.log, kernel, seed, survey)
@@ -311,6 +310,7 @@ class Knowledge:
             found[name] = self.closure.exclusion.norm(cluster, item)
         return found
 
+    @QUIET
     def nearest(self, item: int, cluster: int, members: Sequence[int]) -> int:
         """The member that lies nearest, in the cluster's own coordinates."""
         own = self.closure.clusters[cluster]

@@ -14,10 +14,11 @@ from typing import Literal
 
 import numpy as np
 
-from samecluster._parameters import check_at_least, check_one_of, check_probability
+from samecluster._parameters import check_at_least, check_one_of, check_share
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
+from samecluster.geometry.resolution import resolution_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
@@ -53,7 +54,11 @@ class Certify:
     Parameters
     ----------
     batch : how many points to ask about at once, for several people answering
-    resolution : share of each column's range below which differences carry no meaning
+    resolution : share of each column's spread below which differences carry no meaning; the spread
+        is the 10 % quantile of the distances from the median that are not 0. The margin is one at
+        this resolution: no boundary of a cluster is sharper. None takes 2⁻³⁰, about 1e-9, and up
+        to 2⁻²⁰ where values far from 0 are stored no better. With 0 the margin is the paper's own;
+        then groups that are flat need as many questions as they have points.
     effort : "fast" uses the reach and single exclusion. "thorough" also the complete test, and
         asks where an answer rules out most of what is possible. "auto" is fast until the reach
         stalls, and then thinks for up to about a second to save a question.
@@ -62,13 +67,14 @@ class Certify:
     """
 
     batch: int = 1
-    resolution: float = 1e-9
+    resolution: float | None = None
     effort: Literal["auto", "fast", "thorough"] = "auto"
     kernel: Literal["auto", "numpy", "compiled"] = "auto"
 
     def __post_init__(self) -> None:
         check_at_least("batch", self.batch, 1)
-        check_probability("resolution", self.resolution)
+        if self.resolution is not None:
+            check_share("resolution", self.resolution)
         check_one_of("effort", self.effort, "auto", "fast", "thorough")
         check_one_of("kernel", self.kernel, "auto", "numpy", "compiled")
         if self.kernel == "compiled" and compiled_programs() is None:
@@ -295,8 +301,8 @@ class CertifyRun:
 
 def _knowledge(settings: Certify, problem: Problem, margin: float, seed: int) -> Knowledge:
     kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs)
-    known = Knowledge(
-        problem.X, margin, problem.n_clusters, settings.resolution, kernel, seed, problem.survey
-    )
+    extent = None if problem.survey is None else problem.survey.extent
+    tau = resolution_of(problem.X, settings.resolution, extent)
+    known = Knowledge(problem.X, margin, problem.n_clusters, tau, kernel, seed, problem.survey)
     known.closure.set_apart(np.array(sorted(problem.exceptions), dtype=np.int64))
     return known

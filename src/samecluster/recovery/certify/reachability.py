@@ -14,7 +14,11 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.geometry.reach import checks, linear_programs
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.geometry.reach.members import MemberColumns, spread_basis
+from samecluster.geometry.reach.members import (
+    MemberColumns,
+    row_scaled_inverse,
+    spread_basis,
+)
 
 __all__ = ["QUIET", "ReachResult", "ReachTest"]
 
@@ -55,22 +59,22 @@ class ReachTest:
 
     def run(self, cluster: MemberColumns, points: Array) -> ReachResult:
         """Test points, by their rows in the data."""
-        lifted = cluster.lift(cluster.X[points])
+        coordinates = cluster.X[points]
+        lifted, noise = cluster.lift(coordinates), cluster.noise_of(coordinates)
         single = lifted.astype(np.float32)
         start = self.kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
         solved = self.kernel.solve(
             single, start, cluster.starts, cluster.inverses, cluster.columns32, self.bound
         )
         which = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
-        good = self.kernel.confirmed(
-            lifted, solved, which, cluster.columns, cluster.noise, self.limit
-        )
+        good = self.kernel.confirmed(lifted, solved, which, cluster.columns, noise, self.limit)
         unsure = np.concatenate(
             [which[~good], np.flatnonzero(solved.status == linear_programs.UNSURE)]
         )
         which = which[good]
         if len(unsure):
-            decided = self._decide(cluster, points, lifted, solved, unsure)
+            noise = noise if len(noise) == 1 else noise[unsure]
+            decided = self._decide(cluster, points, lifted, noise, solved, unsure)
             which = np.sort(np.concatenate([which, decided]))
         return ReachResult(single, start, solved, which)
 
@@ -79,23 +83,24 @@ class ReachTest:
         cluster: MemberColumns,
         points: Array,
         lifted: Array,
+        noise: Array,
         solved: linear_programs.ProgramSolutions,
         unsure: Array,
     ) -> Array:
         """Double precision where single could not decide, and rationals where that cannot."""
-        bases = _independent(cluster.columns, solved.basis[unsure])
-        inverses = np.linalg.inv(cluster.columns[bases].transpose(0, 2, 1))
+        bases = _independent(cluster.solving, solved.basis[unsure])
+        inverses = row_scaled_inverse(cluster.solving[bases].transpose(0, 2, 1))
         again = linear_programs.solve(
             lifted[unsure],
             np.arange(len(unsure)),
             bases,
             inverses,
-            cluster.columns,
+            cluster.solving,
             self.bound,
             self.bound * _STOP,
         )
         good = checks.confirmed(
-            lifted[unsure], again.basis, again.inverse, cluster.columns, cluster.noise, self.limit
+            lifted[unsure], again.basis, again.inverse, cluster.columns, noise, self.limit
         )
         close = ~good & (again.total <= self.bound * _CLOSE)
         for i in np.flatnonzero(close):

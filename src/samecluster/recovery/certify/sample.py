@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from samecluster._typing import Array, FloatArray, IntArray
+from samecluster.geometry.resolution import without_far_values
 from samecluster.points.array import unit_scaled
 
 __all__ = ["Sample"]
@@ -22,7 +23,8 @@ class Sample:
     Attributes
     ----------
     rows : (m,) the points, by their rows in the data
-    points : (m, d) their coordinates, every column scaled to range 1
+    points : (m, d) their coordinates, every column scaled to range 1; values far from all others
+        are moved nearer, as they would leave no range to these
     place : (n,) the place of each row in the sample, -1 if it is not there
     """
 
@@ -36,7 +38,7 @@ class Sample:
         rows = order[: min(_SIZE if n > _SMALL else n, len(X))].astype(np.int64)
         place = np.full(len(X), -1, dtype=np.int64)
         place[rows] = np.arange(len(rows))
-        return cls(rows, unit_scaled(X[rows]), place)
+        return cls(rows, unit_scaled(without_far_values(X[rows])), place)
 
     def extend(self, count: int) -> None:
         """The data has more rows, which are not in the sample."""

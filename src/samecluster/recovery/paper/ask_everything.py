@@ -20,9 +20,7 @@ __all__ = ["AskEverything"]
 class AskEverything:
     """Place every point by asking. Exact whatever the clusters look like."""
 
-    @property
-    def name(self) -> str:
-        return "everything"
+    name = "everything"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
         placing = Placement(problem.n_clusters)

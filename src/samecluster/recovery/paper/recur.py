@@ -74,6 +74,8 @@ class Recur:
     within: float | None = None
     hull_members: int | None = None
 
+    name = "recur"
+
     def __post_init__(self) -> None:
         check_one_of("sampling", self.sampling, "until", "batches")
         if self.expansion not in ("sound", "paper", None):
@@ -91,10 +93,6 @@ class Recur:
         They trade the guarantee for fewer questions: see the docs before you use them.
         """
         return cls(sampling="batches", expansion="paper", capped=False, within=1.1, hull_members=50)
-
-    @property
-    def name(self) -> str:
-        return "recur"
 
     @property
     def guaranteed(self) -> bool:

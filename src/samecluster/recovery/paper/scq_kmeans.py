@@ -41,9 +41,7 @@ class ScqKMeans:
     whiten: bool = False
     sample_size: int | None = None
 
-    @property
-    def name(self) -> str:
-        return "scq-k-means"
+    name = "scq-k-means"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
         points = _whitened(problem.X) if self.whiten else problem.X
@@ -90,9 +88,7 @@ class KnownCentres:
     centres: FloatArray
     members: Sequence[int] | None = None
 
-    @property
-    def name(self) -> str:
-        return "known-centres"
+    name = "known-centres"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
         centres = np.asarray(self.centres, dtype=np.float64)

@@ -1,10 +1,10 @@
-"""What an audit has shown, and the sentence that says so."""
+"""What an audit has shown."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
-from fractions import Fraction
+
+from samecluster.recovery.result.sentences import audit_sentence
 
 __all__ = ["AuditReport"]
 
@@ -43,28 +43,4 @@ class AuditReport:
         return self.n_wrong_at_most / self.n_labels if self.n_labels else 0.0
 
     def __str__(self) -> str:
-        unsure = f", {self.n_unsure:,} of them unsure" if self.n_unsure else ""
-        told = (
-            f"{100 * self.confidence:.10g} % confidence, {_count(self.n_audits, 'audit')}{unsure}, "
-            f"{_count(self.n_rounds, 'round')}"
-        )
-        if not self.n_labels:
-            return "every label was asked about"
-        percent = _percent_rounded_up(self.n_wrong_at_most, self.n_labels)
-        if percent == "100":
-            return f"nothing can be said yet about wrong labels ({told})"
-        return f"at most {percent} % of the labels are wrong ({told})"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")
-
-
-def _percent_rounded_up(part: int, whole: int) -> str:
-    """A percentage with one decimal, or one digit if it is below 0.1; never too small."""
-    percent = Fraction(100 * part, whole)
-    decimals = 1
-    while 0 < percent * 10**decimals < 1:
-        decimals += 1
-    rounded = math.ceil(percent * 10**decimals) / 10**decimals
-    return f"{rounded:.{decimals}f}".rstrip("0").rstrip(".")
+        return audit_sentence(self)

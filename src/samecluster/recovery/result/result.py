@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from html import escape
 from typing import Any
 
@@ -12,11 +13,13 @@ import numpy.typing as npt
 from samecluster._typing import FloatArray, IntArray
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
-from samecluster.recovery.result.assumptions import assumptions
 from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.explain import explain
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.premises import Premise
+from samecluster.recovery.result.separation import summary_of
 
 __all__ = ["MarginSearch", "Recovery", "Refutation", "Round"]
 
@@ -98,6 +101,7 @@ class Recovery:
     audit : what an audit showed, if there was one
     retracted : answers that others outvoted; no label rests on them
     refutations : answers that the margin does not allow although they were confirmed
+    prepared : how the points were made of what was measured, where a margin is one of them only
     """
 
     labels: IntArray
@@ -117,6 +121,7 @@ class Recovery:
     audit: AuditReport | None = None
     retracted: tuple[Answer, ...] = ()
     refutations: tuple[Refutation, ...] = ()
+    prepared: tuple[Premise, ...] = ()
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
@@ -127,10 +132,30 @@ class Recovery:
         """How many labels are known this way."""
         return int(np.count_nonzero(self.how_codes == how))
 
+    @cached_property
+    def claims(self) -> tuple[Claim, ...]:
+        """What is claimed about the labels, and under which premises."""
+        return claims(
+            ClaimBasis(
+                self.labels,
+                self.how_codes,
+                self.answers,
+                self.margin,
+                self.search is not None,
+                self.n_clusters,
+                summary_of(self.proof),
+                self.probability,
+                self.exceptions,
+                tuple(dict.fromkeys(a for found in self.refutations for a in found.answers)),
+                self.audit,
+                self.prepared,
+            )
+        )
+
     @property
     def assumptions(self) -> tuple[str, ...]:
-        """What the labels rest on, a sentence for each way of knowing them."""
-        return assumptions(self)
+        """What is claimed about the labels, and what that rests on: a sentence for each claim."""
+        return tuple(map(str, self.claims))
 
     def explain(self, item: int) -> str:
         """Why the item has its label, in words."""

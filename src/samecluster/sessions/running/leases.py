@@ -1,36 +1,52 @@
-"""Who is looking at which question, until when. In memory: nothing is lost with a lease."""
+"""Who is looking at which question, until when. In memory: nothing is lost with a lease.
+
+Times are seconds that have passed, never those of a clock on the wall: somebody may set it back.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Callable, Container
 from dataclasses import dataclass, field
 from datetime import datetime
 
 from samecluster.sessions.state.votes import Pair
 
-__all__ = ["Leases"]
+__all__ = ["ElapsedTime", "Leases"]
+
+
+class ElapsedTime:
+    """Seconds by a clock that never goes back: what another clock goes back is left out."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock, self._last, self._seconds = clock, clock(), 0.0
+
+    def __call__(self) -> float:
+        now = self._clock()
+        self._seconds += max(0.0, (now - self._last).total_seconds())
+        self._last = now
+        return self._seconds
 
 
 @dataclass
 class Leases:
     """Pairs that are being shown to somebody, and until when nobody else gets them."""
 
-    _held: dict[Pair, tuple[str | None, datetime]] = field(default_factory=dict)
+    _held: dict[Pair, tuple[str | None, float]] = field(default_factory=dict)
 
-    def is_held_by_other(self, who: str | None, pair: Pair, now: datetime) -> bool:
+    def is_held_by_other(self, who: str | None, pair: Pair, now: float) -> bool:
         """Whether somebody else holds the pair."""
         lease = self._held.get(pair)
         return lease is not None and lease[0] != who and lease[1] > now
 
-    def held_by(self, who: str | None, now: datetime) -> list[Pair]:
+    def held_by(self, who: str | None, now: float) -> list[Pair]:
         """What a person holds, in the order in which it was handed out."""
         return [pair for pair, (holder, end) in self._held.items() if holder == who and end > now]
 
-    def held_by_others(self, who: str | None, now: datetime) -> list[Pair]:
+    def held_by_others(self, who: str | None, now: float) -> list[Pair]:
         """What other people hold."""
         return [pair for pair, (holder, end) in self._held.items() if holder != who and end > now]
 
-    def take(self, pair: Pair, who: str | None, until: datetime) -> None:
+    def take(self, pair: Pair, who: str | None, until: float) -> None:
         """Give the pair to this person, also if somebody else has held it."""
         self._held[pair] = (who, until)
 

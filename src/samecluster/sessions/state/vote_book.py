@@ -36,7 +36,8 @@ class VoteBook:
     _n_answers: dict[Pair, int] = field(default_factory=dict)
     _events_of: dict[str | None, list[int]] = field(default_factory=dict)
     _undone: dict[str | None, list[Vote]] = field(default_factory=dict)
-    _event_of_key: dict[str, int] = field(default_factory=dict)
+    # A key is its sender's own name for an answer: two people may use the same one.
+    _vote_of_key: dict[tuple[str | None, str], Vote] = field(default_factory=dict)
     _last_digests: dict[str, str] = field(default_factory=dict)
     # Votes up to this event are about content that the item no longer has.
     _outdated: dict[str, int] = field(default_factory=dict)
@@ -99,9 +100,17 @@ class VoteBook:
         stack = reversed(self._undone.get(who, []))
         return next((vote for vote in stack if self._are_there(vote)), None)
 
-    def event_of_key(self, key: str) -> int | None:
-        """The event that an answer with this key has become, retracted or not."""
-        return self._event_of_key.get(key)
+    def vote_of_key(self, who: str | None, key: str) -> Vote | None:
+        """What this person has said under this key, retracted or not."""
+        return self._vote_of_key.get((who, key))
+
+    def keyed_votes(self, who: str | None, beginning: str) -> list[Vote]:
+        """What this person has said under keys that begin like this, retracted or not."""
+        return [
+            vote
+            for (person, key), vote in self._vote_of_key.items()
+            if person == who and key.startswith(beginning)
+        ]
 
     # -- to write --------------------------------------------------------------------------------
 
@@ -111,7 +120,7 @@ class VoteBook:
         self._events_of.setdefault(vote.who, []).append(vote.sequence)
         self._n_answers[vote.pair] = self._n_answers.get(vote.pair, 0) + 1
         if key is not None:
-            self._event_of_key[key] = vote.sequence
+            self._vote_of_key[vote.who, key] = vote
         self._close_undone(vote)
 
     def add_votes(self, sequence: int, votes: Sequence[Vote]) -> None:

@@ -7,14 +7,37 @@ wherever sessions do, needs no process numbers, and leaves readers alone.
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 
 from samecluster.errors import StoreError
+from samecluster.sessions.storage.session_file import new_file
 
-__all__ = ["WriterLock"]
+__all__ = ["WriterLock", "one_at_a_time"]
 
 _ATTEMPTS = 10
 """Processes that may open and close the session between our touch and our lock; more is a loop."""
+
+
+_LONGEST_CHANGE = 30.0
+"""Seconds to wait for others that change a small file; each takes milliseconds."""
+
+
+@contextmanager
+def one_at_a_time(path: Path) -> Iterator[None]:
+    """Change a file while nobody else does, of all who do it this way; waits for its turn.
+
+    The lock is a file beside it, which stays. sqlite3.Error if the turn does not come.
+    """
+    lock = path.with_name(f"{path.name}-lock")
+    new_file(lock)
+    with closing(
+        sqlite3.connect(lock, timeout=_LONGEST_CHANGE, isolation_level=None)
+    ) as connection:
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
 
 
 class WriterLock:
@@ -24,17 +47,22 @@ class WriterLock:
         self._path = session.with_name(f"{session.name}-lock")
         # A holder removes the file when it lets go; the removed file, once locked, is no lock.
         for _ in range(_ATTEMPTS):
-            self._path.touch()
-            before = self._path.stat().st_ino
+            new_file(self._path)
+            self._known = _inode(self._path)
             self._connection = self._locked(session)
-            if self._path.exists() and self._path.stat().st_ino == before:
+            if self.is_in_place():
                 return
             self._connection.close()
         raise StoreError(f"{session} is being opened and closed by other processes; try again")
 
+    def is_in_place(self) -> bool:
+        """Whether this is the lock that others see; somebody may have removed its file."""
+        return self._known is not None and _inode(self._path) == self._known
+
     def release(self) -> None:
         try:
-            self._path.unlink(missing_ok=True)
+            if self.is_in_place():
+                self._path.unlink(missing_ok=True)
         except OSError:
             pass  # where open files cannot be removed it stays behind, and does no harm
         finally:
@@ -53,3 +81,10 @@ class WriterLock:
                 f"{session} is open for writing in another process; close it there first"
             ) from None
         return connection
+
+
+def _inode(path: Path) -> int | None:
+    try:
+        return path.stat().st_ino
+    except OSError:
+        return None

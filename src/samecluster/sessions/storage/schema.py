@@ -3,20 +3,29 @@
 The version is SQLite's ``user_version``: the number of steps that were taken. An empty file is of
 version 0, so making the tables is the first step. Steps are never changed once released, only
 added.
+
+A file from elsewhere may hold more: triggers that swallow what is written, views without an end. So
+a file whose tables are not exactly those of its version is refused.
 """
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from contextlib import closing
+from functools import cache
 from pathlib import Path
 
 from samecluster.errors import SchemaError
+from samecluster.sessions.storage.session_file import new_file
 
-__all__ = ["APPLICATION", "STEPS", "bring_up_to_date"]
+__all__ = ["APPLICATION", "STEPS", "bring_up_to_date", "check_schema", "foreign_objects"]
 
 APPLICATION = int.from_bytes(b"SaCl", "big")
 """Marks a SQLite file as a session, in its ``application_id``."""
+
+_MOST_NAMED = 3
 
 STEPS = (
     # The digest of an event covers the digest before it, so that damage anywhere is noticed.
@@ -40,7 +49,7 @@ def bring_up_to_date(
 
     SchemaError, and nothing is changed, if the file is no session or of a newer version.
     """
-    version = check_version(connection, path, len(steps))
+    version = check_schema(connection, path, steps)
     if version == len(steps):
         return
     if version:
@@ -58,24 +67,70 @@ def bring_up_to_date(
         raise
 
 
-def check_version(connection: sqlite3.Connection, path: Path, known: int) -> int:
-    """The version of the file; SchemaError if it cannot be brought up to the one known here."""
+def check_schema(
+    connection: sqlite3.Connection,
+    path: Path,
+    steps: Sequence[str] = STEPS,
+    *,
+    allow_foreign: bool = False,
+) -> int:
+    """The version of the file; SchemaError if it is not one of those known here.
+
+    With ``allow_foreign`` the events can be read although there is more in the file.
+    """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
     (version,) = connection.execute("PRAGMA user_version").fetchone()
-    (n_tables,) = connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if (application, version, n_tables) == (0, 0, 0):
+    there = _objects(connection)
+    if (application, version, there) == (0, 0, {}):
         return 0
     if application != APPLICATION:
         raise SchemaError(f"{path} is a SQLite file, but not a session of samecluster")
-    if version > known:
+    if version > len(steps):
         raise SchemaError(
-            f"{path} has schema version {version}, this samecluster knows up to {known}; "
+            f"{path} has schema version {version}, this samecluster knows up to {len(steps)}; "
             "install a newer one to open it"
+        )
+    known = _known_objects(tuple(steps[: max(1, version)]))
+    missing = [name for name, made in known.items() if there.get(name) != made]
+    foreign = there.keys() - known.keys()
+    if version < 1 or missing or (foreign and not allow_foreign):
+        raise SchemaError(
+            f"{path} is not as samecluster made it ({_listed(missing, foreign)}), and is not used; "
+            "`samecluster doctor` says more, and can save its events in a new file"
         )
     return int(version)
 
 
+def foreign_objects(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> list[str]:
+    """What is in the file beside the tables of a session, such as "trigger t"."""
+    return sorted(
+        f"{kind} {name}"
+        for kind, name in _objects(connection).keys() - _known_objects(tuple(steps))
+    )
+
+
+def _objects(connection: sqlite3.Connection) -> dict[tuple[str, str], str]:
+    """How each table, index, view and trigger was made, without blanks, by its kind and name."""
+    found = connection.execute("SELECT type, name, sql FROM sqlite_master").fetchall()
+    return {(str(kind), str(name)): re.sub(r"\s", "", str(sql)) for kind, name, sql in found}
+
+
+@cache
+def _known_objects(steps: tuple[str, ...]) -> dict[tuple[str, str], str]:
+    with closing(sqlite3.connect(":memory:")) as connection:
+        for step in steps:
+            connection.execute(step)
+        return _objects(connection)
+
+
+def _listed(missing: Sequence[tuple[str, str]], foreign: Collection[tuple[str, str]]) -> str:
+    missed = [f"without its {kind} {name}" for kind, name in missing]
+    more = [f"with a {kind} {name!r}" for kind, name in sorted(foreign)]
+    return ", ".join([*missed, *more][:_MOST_NAMED]) or "of no known version"
+
+
 def _back_up(connection: sqlite3.Connection, to: Path) -> None:
+    new_file(to)
     copy = sqlite3.connect(to)
     try:
         connection.backup(copy)

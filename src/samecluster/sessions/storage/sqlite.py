@@ -3,6 +3,9 @@
 Write-ahead log with synchronous=FULL: an event that was appended has reached the disk. Closing
 folds the log into the file, which can then be copied or moved alone. Every error of SQLite becomes
 a StoreError that names the file and what to do.
+
+A file that was deleted, moved or replaced meanwhile takes no more events. The open database still
+has all of them, and saves them in a new file: when it is noticed, or else on closing.
 """
 
 from __future__ import annotations
@@ -12,15 +15,26 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import quote
 
-from samecluster.errors import SessionNotFoundError, StoreError
+from samecluster.errors import StoreError
+from samecluster.sessions.storage.connection import (
+    backed_up,
+    connected,
+    in_words,
+    make_durable,
+)
 from samecluster.sessions.storage.events import Event, body_text, checked_event
 from samecluster.sessions.storage.lock import WriterLock
-from samecluster.sessions.storage.schema import STEPS, bring_up_to_date, check_version
+from samecluster.sessions.storage.schema import (
+    STEPS,
+    bring_up_to_date,
+    check_schema,
+    foreign_objects,
+)
+from samecluster.sessions.storage.session_file import SessionFile
 
 __all__ = ["SqliteStore", "rescue"]
 
@@ -33,6 +47,8 @@ class SqliteStore:
     path : the session file
     create : make the file if there is none; otherwise SessionNotFoundError
     read_only : look without writing, also while another process writes
+    allow_foreign : read events although the file has triggers or tables that are not ours; the
+        attribute ``foreign`` names them
 
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
@@ -50,26 +66,39 @@ class SqliteStore:
         *,
         create: bool = False,
         read_only: bool = False,
+        allow_foreign: bool = False,
         steps: Sequence[str] = STEPS,
     ) -> None:
-        self.path = Path(path).absolute()
+        self._file = SessionFile(path)
+        self.path = self._file.path
         self._lock: WriterLock | None = None
         self._connection: sqlite3.Connection | None = None
-        if not (create or self.path.exists()):
-            raise SessionNotFoundError(f"there is no session {self.path}")
+        self._saved: tuple[int, Path] | None = None
+        self._file.check(create)
         try:
             with self._errors_named():
-                if not read_only:
-                    self._lock = WriterLock(self.path)
-                self._connection = _connected(self.path, read_only)
                 if read_only:
-                    check_version(self._connection, self.path, len(steps))
+                    self._connection = connected(self.path, read_only)
+                    check_schema(self._connection, self.path, steps, allow_foreign=allow_foreign)
                 else:
-                    bring_up_to_date(self._connection, self.path, steps)
+                    self._open_to_write(create, steps)
+                self.foreign = foreign_objects(self._open, steps) if allow_foreign else []
                 self._n_events, self._digest = self._last()
-        except StoreError:
-            self._let_go()
+        except BaseException:
+            self.discard()
             raise
+
+    def _open_to_write(self, create: bool, steps: Sequence[str]) -> None:
+        """Under the lock, so that of two processes that begin a session one makes the file."""
+        self._lock = WriterLock(self.path)
+        if create:
+            self._file.make()
+        self._connection = connected(self.path, read_only=False)
+        # Another program's file is left as it is.
+        check_schema(self._connection, self.path, steps)
+        make_durable(self._connection)
+        self._file.remember()
+        bring_up_to_date(self._connection, self.path, steps)
 
     def read(self, after: int = 0) -> Iterator[Event]:
         """All events, checked: StoreError at the first that is damaged or missing."""
@@ -105,11 +134,35 @@ class SqliteStore:
             digest = _digest(digest, *fields)
             rows.append((*fields, digest))
         with self._errors_named():
-            _write(self._open, rows)
+            self._check_place()
+            self._write(rows)
         self._n_events, self._digest = self._n_events + len(rows), digest
         return [row[0] for row in rows]
 
     def close(self) -> None:
+        """StoreError, after the events were saved elsewhere, if the file is not in its place."""
+        trouble = self._trouble() if self._connection is not None else ""
+        if not trouble:
+            self._let_go()
+            return
+        try:
+            error = self._saved_elsewhere(trouble, "")
+            # What is in the log goes into the file, wherever that is now: the log must not be taken
+            # for that of the file which has its place.
+            with suppress(sqlite3.Error):
+                self._open.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+        finally:
+            self._let_go()
+        self._file.remove_log()
+        raise error
+
+    def discard(self) -> None:
+        """Close, and remove the file if this store made it: the session was not begun after all."""
+        if self._file.is_ours and self._connection is not None and not self._trouble():
+            self._connection.close()
+            self._connection = None
+        if self._file.is_ours and self._connection is None:
+            self._file.remove()
         self._let_go()
 
     @property
@@ -117,6 +170,51 @@ class SqliteStore:
         if self._connection is None:
             raise StoreError(f"{self.path} is closed; open the session again")
         return self._connection
+
+    def _trouble(self) -> str:
+        return self._file.trouble() if self._lock is not None else ""
+
+    def _check_place(self) -> None:
+        """StoreError if what is written now would not be in the file of this name."""
+        if trouble := self._trouble():
+            raise self._saved_elsewhere(trouble, ", so this is not kept")
+        if self._lock is not None and not self._lock.is_in_place():
+            self._lock.release()
+            self._lock = WriterLock(self.path)
+
+    def _saved_elsewhere(self, trouble: str, consequence: str) -> StoreError:
+        """Save all events in a new file, and say so."""
+        told = f"{self.path} {trouble} while it was in use{consequence}"
+        if self._saved is None or self._saved[0] != self._n_events:
+            copy = backed_up(self._open, self._file.copies())
+            if copy is None:
+                return StoreError(
+                    f"{told}; its {self._n_events:,} events could not be saved in any folder: put "
+                    "the file back, or make room, before you stop"
+                )
+            self._saved = self._n_events, copy
+        return StoreError(
+            f"{told}; all {self._n_events:,} events until then are saved in {self._saved[1]}: "
+            "stop, move that file to where the session was, and start again"
+        )
+
+    def _write(self, rows: Sequence[tuple[object, ...]]) -> None:
+        connection = self._open
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            if self._last() != (self._n_events, self._digest):
+                raise StoreError(
+                    f"{self.path} was written to by another program, so this is not kept; stop and "
+                    "start again"
+                )
+            connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
+            connection.execute("COMMIT")
+        except (sqlite3.Error, StoreError):
+            # SQLite has taken the transaction back itself after some errors.
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+        self._file.remember_log()
 
     def _last(self) -> tuple[int, str]:
         row = self._open.execute(
@@ -155,7 +253,7 @@ class SqliteStore:
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            raise StoreError(f"{self.path}: {_in_words(error)}{where}") from error
+            raise StoreError(f"{self.path}: {in_words(error)}{where}") from error
         except (UnicodeDecodeError, ValueError) as error:
             raise StoreError(f"{self.path} is damaged{where} ({error})") from error
 
@@ -164,7 +262,7 @@ def rescue(path: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
     """Copy the intact events at the beginning of a damaged session to a new file; their number."""
     if Path(to).exists():
         raise StoreError(f"{to} exists; name a new file to save the events in")
-    source = SqliteStore(path, read_only=True)
+    source = SqliteStore(path, read_only=True, allow_foreign=True)
     target = SqliteStore(to, create=True)
     saved = 0
     try:
@@ -180,62 +278,6 @@ def rescue(path: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
     return saved
 
 
-def _connected(path: Path, read_only: bool) -> sqlite3.Connection:
-    mode = "ro" if read_only else "rwc"
-    if read_only and not path.with_name(f"{path.name}-wal").exists():
-        # Nothing is waiting to be folded in, so the file is complete; in a folder that cannot be
-        # written SQLite would otherwise refuse to open it.
-        mode = "ro&immutable=1"
-    # Calls come one at a time, but a server may make them from several threads.
-    connection = sqlite3.connect(
-        f"file:{quote(str(path))}?mode={mode}",
-        uri=True,
-        timeout=5.0,
-        isolation_level=None,
-        check_same_thread=False,
-    )
-    if not read_only:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-            connection.execute("PRAGMA synchronous = FULL")
-        except sqlite3.Error:
-            connection.close()
-            raise
-    return connection
-
-
-def _write(connection: sqlite3.Connection, rows: Sequence[tuple[object, ...]]) -> None:
-    connection.execute("BEGIN IMMEDIATE")
-    try:
-        connection.executemany("INSERT INTO events VALUES (?, ?, ?, ?, ?, ?)", rows)
-        connection.execute("COMMIT")
-    except sqlite3.Error:
-        # SQLite has taken the transaction back itself after some errors.
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-        raise
-
-
 def _digest(before: str, *fields: object) -> str:
     text = json.dumps([before, *fields], ensure_ascii=False, separators=(",", ":"))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
-
-
-def _in_words(error: Exception) -> str:
-    """What went wrong and what to do, from the words of SQLite or of the operating system."""
-    text = str(error)
-    advice = {
-        "full": "the disk is full; nothing was lost, make room and try again",
-        "disk I/O error": "the disk refuses to write (is it full, or is there a limit on file "
-        "sizes?); nothing that was acknowledged is lost",
-        "readonly": "the file is read-only; change its permissions, or copy it",
-        "unable to open": "the file or its folder cannot be opened for this; check the path and "
-        "the permissions",
-        "locked": "the file is locked by another process; close it there first",
-        "not a database": "this is not a session file, or its beginning is damaged; restore a "
-        "backup",
-        "malformed": "the file is damaged; restore a backup, or save what is intact with "
-        "`samecluster doctor`",
-    }
-    found = next((words for sign, words in advice.items() if sign in text), None)
-    return f"{found} ({text})" if found else text

@@ -53,30 +53,45 @@ def key_of(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NumberEncoder:
-    """Columns of numbers: (x · 2^-exponent - mean) / scale."""
+    """Columns of numbers: (x · 2^-exponent - mean) / scale; ``fill`` where there is none."""
 
     columns: tuple[str, ...]
     exponent: FloatArray
     mean: FloatArray
     scale: FloatArray
+    fill: FloatArray | None = None
     kind: ClassVar[str] = "numbers"
 
     @classmethod
     def fit(
-        cls, table: Table, rows: IntArray, columns: tuple[str, ...], scale: bool
+        cls,
+        table: Table,
+        rows: IntArray,
+        columns: tuple[str, ...],
+        scale: bool,
+        fills: bool = False,
     ) -> NumberEncoder:
-        """Mean and deviation of each column; without ``scale`` numbers stay as they are."""
+        """Mean and deviation of each column; without ``scale`` numbers stay as they are.
+
+        If it ``fills``, the median of a column stands for numbers that are missing.
+        """
         d = len(columns)
-        exponent, mean, deviation = np.zeros(d), np.zeros(d), np.ones(d)
-        for at, name in enumerate(columns if scale else ()):
+        exponent, mean, deviation, fill = np.zeros(d), np.zeros(d), np.ones(d), np.zeros(d)
+        for at, name in enumerate(columns):
             values = table.column(name).numbers.values[rows]
+            if fills:
+                values = values[~np.isnan(values)]
+                middle = (len(values) - 1) // 2  # of two in the middle the lower, as it occurs
+                fill[at] = np.partition(values, middle)[middle]
+            if not scale:
+                continue
             size = int(np.frexp(np.abs(values).max())[1])
             if abs(size) > _SAFE_EXPONENT:
                 exponent[at] = size
                 values = np.ldexp(values, -size)
             mean[at], spread = values.mean(), values.std()
             deviation[at] = spread if spread > 0 else 1.0
-        return cls(columns, exponent, mean, deviation)
+        return cls(columns, exponent, mean, deviation, fill if fills else None)
 
     @property
     def width(self) -> int:
@@ -90,6 +105,8 @@ class NumberEncoder:
             these, part = rows[begin : begin + step], X[begin : begin + step]
             for at, column in enumerate(columns):
                 values = column[these]
+                if self.fill is not None:
+                    values = np.where(np.isnan(values), self.fill[at], values)
                 if self.exponent[at]:
                     values = np.ldexp(values, -int(self.exponent[at]))
                 part[:, at] = (values - self.mean[at]) / self.scale[at]
@@ -102,12 +119,14 @@ class NumberEncoder:
             "exponent": packed(self.exponent),
             "mean": packed(self.mean),
             "scale": packed(self.scale),
+            **({} if self.fill is None else {"fill": packed(self.fill)}),
         }
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> NumberEncoder:
-        arrays = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
-        return cls(tuple(stored["columns"]), *arrays)
+        exponent, mean, scale = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
+        fill = unpacked(stored["fill"]) if "fill" in stored else None
+        return cls(tuple(stored["columns"]), exponent, mean, scale, fill)
 
 
 @dataclass(frozen=True, eq=False)
@@ -120,8 +139,8 @@ class CategoryEncoder:
 
     @classmethod
     def fit(cls, table: Table, rows: IntArray, column: str) -> CategoryEncoder:
-        texts = table.column(column).texts
-        found = {texts[row].strip() for row in rows.tolist()}
+        texts, missing = table.column(column).texts, table.column(column).missing
+        found = {texts[row].strip() for row in rows[~missing[rows]].tolist()}
         return cls(column, tuple(sorted(key_of(text) for text in found)))
 
     @property

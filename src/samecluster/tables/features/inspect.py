@@ -31,12 +31,14 @@ class Inspection:
 
     ``problems`` keep the table from being used as it is. ``proofs_pay`` says whether proofs can
     be expected to save questions; if not, prediction carries the work. ``variance_kept`` is the
-    share that ``suggested_reduce`` principal components have.
+    share that ``suggested_reduce`` principal components have. ``notes`` say what is done without
+    being asked.
     """
 
     source: str
     n_rows: int
     n_dropped: int
+    n_filled: int
     n_features: int
     columns: tuple[ColumnUse, ...]
     features_from: tuple[str, ...]
@@ -50,6 +52,7 @@ class Inspection:
     suggested_reduce: int | None
     variance_kept: float | None
     problems: tuple[str, ...]
+    notes: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for ``--json``."""
@@ -61,7 +64,7 @@ class Inspection:
         for use in self.columns:
             said = "used" if use.used else "ignored"
             lines.append(f"  {said:7}  {use.name:{width}}  {use.why}")
-        return "\n".join([*lines, *self.expectations()])
+        return "\n".join([*lines, *self.notes, *self.expectations()])
 
     def heading(self) -> list[str]:
         """Size and way of writing."""
@@ -131,7 +134,8 @@ def inspect_selection(selection: ColumnSelection) -> Inspection:
     return Inspection(
         source=table.source,
         n_rows=len(table),
-        n_dropped=int(np.count_nonzero(selection.missing)) if options.drop_missing else 0,
+        n_dropped=selection.missing.n_rows if options.drop_missing else 0,
+        n_filled=selection.missing.n_rows if options.missing == "median" else 0,
         n_features=d,
         columns=selection.uses,
         features_from=tuple(table.matrices),
@@ -145,6 +149,7 @@ def inspect_selection(selection: ColumnSelection) -> Inspection:
         suggested_reduce=reduce,
         variance_kept=share,
         problems=problems,
+        notes=selection.notes,
     )
 
 

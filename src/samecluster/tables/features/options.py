@@ -8,7 +8,11 @@ from functools import cached_property
 from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError
 
-__all__ = ["FeatureOptions"]
+__all__ = ["MISSING", "FeatureOptions"]
+
+MISSING = ("median", "drop", "error")
+"""What may be done with rows that lack a value."""
+_LISTED = ", ".join(map(repr, MISSING))
 
 
 @dataclass(frozen=True)
@@ -17,7 +21,9 @@ class FeatureOptions:
 
     ``features`` names the columns of numbers; None takes all that look like measurements (or none
     of them, if there are ``texts``, vectors or pixels to use instead). ``categories`` become 0/1
-    columns, ``texts`` become ``text_dimensions`` numbers each.
+    columns, ``texts`` become ``text_dimensions`` numbers each. ``missing`` says what becomes of
+    rows that lack a value: "error"; "drop", as ``drop_missing`` says, too; or "median": numbers are
+    the median of their column, marked in a 0/1 column, and texts and categories none of the known.
     """
 
     features: tuple[str, ...] | None = None
@@ -31,12 +37,20 @@ class FeatureOptions:
     reduce: int | None = None
     drop_missing: bool = False
     text_dimensions: int = 50
+    missing: str = "error"
 
     def __post_init__(self) -> None:
         for name in ("reduce", "text_dimensions"):
             value = getattr(self, name)
             if value is not None:
                 check_at_least(name, value, 1)
+        if self.missing not in MISSING:
+            raise InvalidInputError(f"missing must be {_LISTED}, got {self.missing!r}")
+        if self.drop_missing and self.missing == "median":
+            raise InvalidInputError("rows with missing values cannot be both dropped and filled in")
+        is_dropped = self.drop_missing or self.missing == "drop"
+        object.__setattr__(self, "drop_missing", is_dropped)
+        object.__setattr__(self, "missing", "drop" if is_dropped else self.missing)
         roles = {"the id": self.id_column, "the truth": self.truth, "the labels": self.labels}
         for name in (*(self.features or ()), *self.categories, *self.texts):
             for role, column in roles.items():

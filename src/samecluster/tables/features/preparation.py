@@ -16,6 +16,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
+from samecluster.tables.features.bad_cells import bad_cells_message
 from samecluster.tables.features.components import Components
 from samecluster.tables.features.encoders import (
     CategoryEncoder,
@@ -23,12 +24,10 @@ from samecluster.tables.features.encoders import (
     GivenEncoder,
     NumberEncoder,
 )
+from samecluster.tables.features.missing import GapEncoder, MissingCells
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.select import (
     ColumnSelection,
-    missing_values_message,
-    not_numbers_message,
-    rows_with_missing,
     select_columns,
 )
 from samecluster.tables.features.text import TextEncoder
@@ -36,8 +35,8 @@ from samecluster.tables.table import Table
 
 __all__ = ["Preparation"]
 
-_VERSION = 1
-_KINDS: tuple[Any, ...] = (NumberEncoder, CategoryEncoder, GivenEncoder, TextEncoder)
+_VERSIONS = (1, 2)  # the first knew no cells that are filled in; the last is written
+_KINDS: tuple[Any, ...] = (NumberEncoder, GapEncoder, CategoryEncoder, GivenEncoder, TextEncoder)
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class Preparation:
 
     encoders: tuple[Encoder, ...]
     components: Components | None
-    drop_missing: bool
+    missing: str
 
     @classmethod
     def fit(cls, table: Table, options: FeatureOptions | None = None) -> Preparation:
@@ -71,20 +70,24 @@ class Preparation:
             more = f" (and {len(others)} more problems)" if others else ""
             raise InvalidInputError(first + more)
         table, options = selection.table, selection.options
-        rows = np.flatnonzero(~selection.missing)
+        missing = selection.missing
+        fills = options.missing == "median"
+        rows = np.arange(len(table)) if fills else np.flatnonzero(~missing.rows)
         encoders: list[Encoder] = []
         if selection.numbers:
-            encoders.append(NumberEncoder.fit(table, rows, selection.numbers, options.scale))
+            encoders.append(NumberEncoder.fit(table, rows, selection.numbers, options.scale, fills))
+        if fills and missing.numbers:
+            encoders.append(GapEncoder.fit(table, missing.numbers))
         encoders += [CategoryEncoder.fit(table, rows, name) for name in options.categories]
         encoders += [
             TextEncoder.fit(table, rows, name, options.text_dimensions) for name in options.texts
         ]
         encoders += [GivenEncoder.fit(table, rows, name, options.scale) for name in table.matrices]
-        unreduced = cls(tuple(encoders), None, options.drop_missing)
+        unreduced = cls(tuple(encoders), None, options.missing)
         if options.reduce is None:
             return unreduced
         components = Components.fit(unreduced.apply(table), options.reduce)
-        return cls(tuple(encoders), components, options.drop_missing)
+        return cls(tuple(encoders), components, options.missing)
 
     @property
     def width(self) -> int:
@@ -104,20 +107,22 @@ class Preparation:
         others = (one for one in self.encoders if isinstance(one, CategoryEncoder | TextEncoder))
         return (*self.number_columns, *(encoder.column for encoder in others))
 
+    def missing_in(self, table: Table) -> MissingCells:
+        """The cells of a table that lack a value, in columns that features are made of."""
+        return MissingCells.of(table, self.number_columns, self.columns)
+
     def kept(self, table: Table) -> IntArray:
         """The rows that have features: all, or those without missing values if so prepared."""
-        missing = rows_with_missing(table, self.number_columns, self.columns)
-        if missing.any() and not self.drop_missing:
-            raise InvalidInputError(missing_values_message(table, self.columns, missing))
-        return np.flatnonzero(~missing)
+        missing = self.missing_in(table)
+        if missing.stops(self.missing):
+            raise InvalidInputError(missing.problem())
+        return np.flatnonzero(~missing.rows) if self.missing == "drop" else np.arange(len(table))
 
     def apply(self, table: Table) -> FloatArray:
         """The matrix (kept rows, width), in the order of the table."""
-        for name in self.number_columns:
-            numbers = table.column(name).numbers
-            bad = np.union1d(numbers.not_numbers, numbers.infinite)
-            if len(bad):
-                raise InvalidInputError(not_numbers_message(table, table.column(name), bad))
+        bad = bad_cells_message(table, [table.column(name) for name in self.number_columns])
+        if bad is not None:
+            raise InvalidInputError(bad)
         rows = self.kept(table)
         parts = [encoder.apply(table, rows) for encoder in self.encoders]
         X = parts[0] if len(parts) == 1 else np.hstack(parts)
@@ -127,10 +132,10 @@ class Preparation:
         """Everything that `apply` needs. Words and categories are kept as hashes only."""
         return json.dumps(
             {
-                "version": _VERSION,
+                "version": _VERSIONS[-1],
                 "blocks": [encoder.to_json() for encoder in self.encoders],
                 "components": self.components and self.components.to_json(),
-                "drop_missing": self.drop_missing,
+                "missing": self.missing,
             }
         )
 
@@ -138,14 +143,15 @@ class Preparation:
     def from_json(cls, text: str) -> Preparation:
         """The preparation that was written by `to_json`."""
         stored = json.loads(text)
-        if stored.get("version") != _VERSION:
+        if stored.get("version") not in _VERSIONS:
             raise InvalidInputError(
-                f"this preparation has version {stored.get('version')}; only {_VERSION} is known"
+                f"this preparation has version {stored.get('version')}; only versions up to "
+                f"{_VERSIONS[-1]} are known"
             )
         kinds = {kind.kind: kind for kind in _KINDS}
         components = stored["components"]
         return cls(
             tuple(kinds[block["kind"]].from_json(block) for block in stored["blocks"]),
             Components.from_json(components) if components else None,
-            bool(stored["drop_missing"]),
+            stored.get("missing", "drop" if stored.get("drop_missing") else "error"),
         )

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
-from samecluster._typing import BoolArray, IntArray
+from samecluster._typing import BoolArray
 from samecluster.tables.column import Column, Numbers
+from samecluster.tables.features.bad_cells import bad_cells_message, shown_cell
+from samecluster.tables.features.identifiers import why_identifier
+from samecluster.tables.features.missing import MissingCells
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.messages import brief
-from samecluster.tables.reading.dialect import number_pattern
 from samecluster.tables.table import Table
 
 __all__ = [
     "ColumnSelection",
     "ColumnUse",
-    "missing_values_message",
-    "not_numbers_message",
-    "rows_with_missing",
     "select_columns",
 ]
 
-_ROWS_FOR_IDENTIFIER = 10  # fewer whole numbers may well differ by chance
-_IDENTIFIER_NAME = re.compile(r"(?:.*[\W_])?(?:id|idx|index|key|nr|no)|.*I[Dd]|column 1")
-_EXACT_WHOLE = 2.0**53  # below it, different whole numbers are different floats
 _FEW_CATEGORIES = 20  # of more kinds each becomes a column, and words say more
 # One or two texts are errors in a column of any length; in a long one a tenth of the cells may be
 # (an unlisted mark for "no value"). With more, the column is text in which some cells are digits.
 _FEW_ERRORS, _ERRORS_PER_NUMBER = 2, 0.1
-_LONGEST_SHOWN = 30  # characters of a cell in a message of one line
+_LONGEST_LIST = 80  # characters of names of columns in a line that can be copied
+_MIXED = "numbers and text mixed"
 _MOST_REASONS = 4  # columns whose reason is part of a message
 
 
@@ -43,6 +39,7 @@ class ColumnUse:
     name: str
     used: bool
     why: str
+    is_identifier: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,9 +58,18 @@ class ColumnSelection:
         return (*self.numbers, *self.options.categories, *self.options.texts)
 
     @cached_property
-    def missing(self) -> BoolArray:
-        """The rows (n,) that lack a value in a column that is used."""
-        return rows_with_missing(self.table, self.numbers, self.columns)
+    def missing(self) -> MissingCells:
+        """The cells without a value in columns that are used."""
+        return MissingCells.of(self.table, self.numbers, self.columns)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What is done without being asked, in a line each, and how to have it otherwise."""
+        doubtful = [use.name for use in self.uses if use.is_identifier]
+        notes = [_left_out(doubtful, self.numbers)] if doubtful else []
+        if self.options.missing == "median" and self.missing.n_cells:
+            notes.append(self.missing.note())
+        return tuple(notes)
 
     @cached_property
     def problems(self) -> tuple[str, ...]:
@@ -72,10 +78,10 @@ class ColumnSelection:
         found = list(self.faults)
         if len(self.table) < 2:
             return (*found, f"{source} has only 1 row; at least 2 are needed")
-        n_missing = int(np.count_nonzero(self.missing))
-        if n_missing and not self.options.drop_missing:
-            found.append(missing_values_message(self.table, self.columns, self.missing))
-        elif len(self.table) - n_missing < 2:
+        n_kept = len(self.table) - (self.missing.n_rows if self.options.drop_missing else 0)
+        if self.missing.stops(self.options.missing):
+            found.append(self.missing.problem())
+        elif n_kept < 2:
             found.append(f"{source}: fewer than 2 rows are without missing values")
         return tuple(found)
 
@@ -86,130 +92,80 @@ def select_columns(table: Table, options: FeatureOptions) -> ColumnSelection:
         table.column(name)
     for name in options.ignore:
         table.column(name)
-    numbers: list[str] = []
-    uses: list[ColumnUse] = []
-    faults: list[str] = []
+    uses = [_use(table, column, options) for column in table.columns.values()]
     others = {*options.categories, *options.texts}
-    for column in table.columns.values():
-        use, fault = _use(table, column, options)
-        uses.append(use)
-        if fault:
-            faults.append(fault)
-        if use.used and column.name not in others:
-            numbers.append(column.name)
+    numbers = [use.name for use in uses if use.used and use.name not in others]
     if options.features is not None:
         numbers = list(dict.fromkeys(options.features))
-    faults += [fault for name in numbers for fault in _infinite(table, table.column(name))]
+    empty = [name for name in numbers if not table.column(name).numbers.n_numbers]
+    faults = [_no_numbers(table, brief(name)) for name in empty]
+    mixed = {use.name for use in uses if use.why == _MIXED}
+    read = [one for name, one in table.columns.items() if name in mixed | {*numbers} - {*empty}]
+    if bad := bad_cells_message(table, read):
+        faults.append(bad)
     if not (numbers or options.categories or options.texts or table.matrices or faults):
         faults.append(_nothing_to_use(table, uses))
     return ColumnSelection(table, options, tuple(numbers), tuple(uses), tuple(faults))
 
 
-def rows_with_missing(
-    table: Table, numbers: tuple[str, ...], columns: tuple[str, ...]
-) -> BoolArray:
-    """The rows (n,) that lack a value in one of the columns, or in a matrix of features."""
-    lacking = np.zeros(len(table), dtype=np.bool_)
-    as_numbers = set(numbers)
-    for name in columns:
-        column = table.column(name)
-        lacking |= column.numbers.missing if name in as_numbers else column.missing
-    for matrix in table.matrices.values():
-        lacking |= np.isnan(matrix).any(axis=1)
-    return lacking
-
-
-def missing_values_message(table: Table, columns: tuple[str, ...], lacking: BoolArray) -> str:
-    """Say which rows lack a value, and of which columns."""
-    rows = np.flatnonzero(lacking)
-    first = int(rows[0])
-    column = next((name for name in columns if table.column(name).missing[first]), None)
-    count = "1 row has" if len(rows) == 1 else f"{len(rows):,} rows have"
-    return (
-        f"{table.place(first, column)}: no value; {count} missing values "
-        f"({table.row_names(rows)}): fill them in, leave out the column with --ignore, or leave "
-        "out the rows with --drop-missing"
-    )
-
-
-def not_numbers_message(table: Table, column: Column, rows: IntArray) -> str:
-    """Say that cells are no numbers, and what may be done."""
-    row = int(rows[0])
-    cell = column.texts[row]
-    dialect = table.dialect
-    if dialect and dialect.separator != ",":
-        other = "." if dialect.decimal == "," else ","
-        if number_pattern(other).fullmatch(cell):
-            return (
-                f"{table.place(row, column.name)}: {_shown(cell)} is no number with decimal mark "
-                f"{dialect.decimal!r}; name the other one with --decimal {other}"
-            )
-    more = f" (so are {len(rows) - 1:,} more)" if len(rows) > 1 else ""
-    named = shlex.quote(brief(column.name))
-    return (
-        f"{table.place(row, column.name)}: {_shown(cell)} is no number{more}; correct it, count it "
-        f"as missing with --na, or leave out the column with --ignore {named}"
-    )
-
-
-def _use(table: Table, column: Column, options: FeatureOptions) -> tuple[ColumnUse, str | None]:
+def _use(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
     name = column.name
     named = options.roles.get(name)
     if named is not None:
-        return ColumnUse(name, False, named), None
+        return ColumnUse(name, False, named)
     if name in options.categories:
         count = len(set(column.texts))
-        return ColumnUse(name, True, f"categories ({count:,}), one column each"), None
+        return ColumnUse(name, True, f"categories ({count:,}), one column each")
     if name in options.texts:
-        return ColumnUse(name, True, f"text, as {options.text_dimensions} numbers"), None
+        return ColumnUse(name, True, f"text, as {options.text_dimensions} numbers")
     if name in options.ignore:
-        return ColumnUse(name, False, "left out as asked"), None
+        return ColumnUse(name, False, "left out as asked")
     if options.features is not None:
-        return _named(table, column, options)
+        if name not in options.named:
+            return ColumnUse(name, False, "not among the features named")
+        return ColumnUse(name, True, _number(options))
     if options.texts or table.matrices:
         instead = "text" if options.texts else next(iter(table.matrices))
-        return ColumnUse(name, False, f"shown only: features are the {instead}"), None
+        return ColumnUse(name, False, f"shown only: features are the {instead}")
     return _by_content(table, column, options)
 
 
-def _named(table: Table, column: Column, options: FeatureOptions) -> tuple[ColumnUse, str | None]:
-    if column.name not in options.named:
-        return ColumnUse(column.name, False, "not among the features named"), None
-    numbers = column.numbers
-    use = ColumnUse(column.name, True, _number(options))
-    if not numbers.n_numbers:
-        name = brief(column.name)
-        return use, (
-            f"{table.source}, column {name!r}: there are no numbers in it; use it with "
-            f"--categories {name} or --text {name}, or leave it out"
-        )
-    if numbers.has_text:
-        return use, not_numbers_message(table, column, numbers.not_numbers)
-    return use, None
+def _no_numbers(table: Table, name: str) -> str:
+    return (
+        f"{table.source}, column {name!r}: there are no numbers in it; use it with --categories "
+        f"{name} or --text {name}, or leave it out"
+    )
 
 
-def _by_content(
-    table: Table, column: Column, options: FeatureOptions
-) -> tuple[ColumnUse, str | None]:
+def _by_content(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
     numbers, name = column.numbers, column.name
     if bool(numbers.missing.all()):
-        return ColumnUse(name, False, "empty"), None
+        return ColumnUse(name, False, "empty")
     if numbers.has_text:
         if _is_typing_error(numbers):
-            return (
-                ColumnUse(name, False, "numbers and text mixed"),
-                not_numbers_message(table, column, numbers.not_numbers),
-            )
-        return ColumnUse(name, False, _text(column)), None
+            return ColumnUse(name, False, _MIXED)
+        return ColumnUse(name, False, _text(column))
     values = numbers.values
     present = values if not numbers.missing.any() else values[~numbers.missing]
     if len(column) > 1 and bool((present == present[0]).all()):
         return ColumnUse(
-            name, False, f"constant: always {_shown(column.texts[_first(numbers.missing)])}"
-        ), None
-    if not table.is_matrix and _looks_like_identifier(column):
-        return ColumnUse(name, False, "whole numbers, all different: an identifier?"), None
-    return ColumnUse(name, True, _number(options)), None
+            name, False, f"constant: always {shown_cell(column.texts[_first(numbers.missing)])}"
+        )
+    why = None if table.is_matrix else why_identifier(column)
+    if why is not None:
+        return ColumnUse(name, False, why, is_identifier=True)
+    return ColumnUse(name, True, _number(options))
+
+
+def _left_out(doubtful: list[str], numbers: tuple[str, ...]) -> str:
+    """That columns look like identifiers, and what to say about them."""
+    left, used = (",".join(names) for names in (doubtful, (*numbers, *doubtful)))
+    what = "it looks like an identifier" if len(doubtful) == 1 else "they look like identifiers"
+    named = f" {shlex.quote(used)}" if len(used) <= _LONGEST_LIST else " and all columns to use"
+    return (
+        f"Left out: {brief(left, _LONGEST_LIST)}, as {what}. Settle it with --ignore "
+        f"{shlex.quote(brief(left, _LONGEST_LIST))}, or use it with --features{named}."
+    )
 
 
 def _is_typing_error(numbers: Numbers) -> bool:
@@ -236,34 +192,6 @@ def _text(column: Column) -> str:
     return f"text of {kinds:,} kinds: --text {name} would use it"
 
 
-def _looks_like_identifier(column: Column) -> bool:
-    numbers = column.numbers
-    if numbers.missing.any():
-        return False
-    few = len(column) < _ROWS_FOR_IDENTIFIER
-    if few and not _IDENTIFIER_NAME.fullmatch(column.name):
-        return False
-    values = numbers.values
-    with np.errstate(invalid="ignore"):
-        if not bool((values == np.trunc(values)).all()):
-            return False
-    if np.abs(values).max() >= _EXACT_WHOLE:
-        return column.is_distinct()  # as numbers, neighbours would be one
-    return len(np.unique(values)) == len(values)
-
-
-def _infinite(table: Table, column: Column) -> list[str]:
-    rows = column.numbers.infinite
-    if not len(rows):
-        return []
-    row = int(rows[0])
-    more = f" (so are {len(rows) - 1:,} more)" if len(rows) > 1 else ""
-    return [
-        f"{table.place(row, column.name)}: {_shown(column.texts[row])} is no finite number{more}; "
-        f"correct it, or leave out the column with --ignore {shlex.quote(brief(column.name))}"
-    ]
-
-
 def _nothing_to_use(table: Table, uses: list[ColumnUse]) -> str:
     why = "; ".join(f"{brief(use.name)!r}: {use.why}" for use in uses[:_MOST_REASONS])
     more = f"; and {len(uses) - _MOST_REASONS:,} more" if len(uses) > _MOST_REASONS else ""
@@ -271,7 +199,3 @@ def _nothing_to_use(table: Table, uses: list[ColumnUse]) -> str:
         f"{table.source} has no column of numbers to use ({why}{more}); name some with --features, "
         "--categories or --text"
     )
-
-
-def _shown(cell: str) -> str:
-    return repr(brief(cell, _LONGEST_SHOWN))

@@ -42,7 +42,7 @@ class TextEncoder:
         from scipy.sparse import csr_array
         from sklearn.decomposition import TruncatedSVD
 
-        texts = [table.column(column).texts[row] for row in rows.tolist()]
+        texts = _texts(table, column, rows)
         keys, weight = _vocabulary(texts)
         if len(keys) < 2:
             raise InvalidInputError(
@@ -62,7 +62,7 @@ class TextEncoder:
         return int(self.axes.shape[1])
 
     def apply(self, table: Table, rows: IntArray) -> FloatArray:
-        texts = [table.column(self.column).texts[row] for row in rows.tolist()]
+        texts = _texts(table, self.column, rows)
         document, word, value = self._weighted(texts)
         X = np.zeros((len(rows), self.width))
         # The k-th words of all texts together: sums keep the order of the words, whatever the
@@ -111,6 +111,12 @@ class TextEncoder:
     def from_json(cls, stored: dict[str, Any]) -> TextEncoder:
         weight, axes = unpacked(stored["weight"]), unpacked(stored["axes"])
         return cls(stored["column"], tuple(stored["keys"]), weight, axes)
+
+
+def _texts(table: Table, name: str, rows: IntArray) -> list[str]:
+    """Texts of some rows, blank where there is none."""
+    texts, missing = table.column(name).texts, table.column(name).missing
+    return ["" if missing[row] else texts[row] for row in rows.tolist()]
 
 
 def _vocabulary(texts: list[str]) -> tuple[tuple[str, ...], FloatArray]:

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from samecluster.errors import InvalidInputError
+from samecluster.tables.column import TypedColumn
 from samecluster.tables.reading.delimited import parse_delimited
 from samecluster.tables.reading.dialect import CsvOptions
 from samecluster.tables.reading.json_lines import parse_json_lines
@@ -72,7 +73,11 @@ def read_table(
         raise InvalidInputError(f"{file}: {kind} files cannot be read; {_ADVICE[kind]}")
     data = _bytes(file)
     if kind in _PARSERS:
-        return _PARSERS[kind](data, file.name)
+        table = _PARSERS[kind](data, file.name)
+        for name, column in table.columns.items():
+            if options.missing is not None and isinstance(column, TypedColumn):
+                table.columns[name] = column.without(options.missing)
+        return table
     return parse_delimited(data, file.name, options)
 
 

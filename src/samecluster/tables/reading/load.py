@@ -17,10 +17,14 @@ __all__ = ["LoadedData", "load_data"]
 
 @dataclass(frozen=True, eq=False)
 class LoadedData:
-    """A table that is ready to be prepared, and lines for the user about how it was made."""
+    """A table that is ready to be prepared, and lines for the user about how it was made.
+
+    ``files`` are those that it was read from, or the folder.
+    """
 
     table: Table
     notes: tuple[str, ...]
+    files: tuple[Path, ...] = ()
 
 
 def load_data(
@@ -38,10 +42,10 @@ def load_data(
     if vectors is None:
         table = read_table(path, options, image_size=image_size)
         sized = f"Images are used as pixels at {image_size} by {image_size}."
-        return LoadedData(table, (sized, ADVICE) if is_image_folder(table) else ())
+        return LoadedData(table, (sized, ADVICE) if is_image_folder(table) else (), (Path(path),))
     table = read_table(path, options, image_size=None)
     joined = join_vectors(table, read_table(vectors, options), id_column=id_column, order=order)
     unused = f"; {joined.n_unused:,} vectors are for no item" if joined.n_unused else ""
     notes = [f"Vectors are joined {joined.how}{unused}. The first and the last pairs:"]
     notes += [f"  {item} - {vector} of {Path(vectors).name}" for item, vector in joined.pairs]
-    return LoadedData(joined.table, tuple(notes))
+    return LoadedData(joined.table, tuple(notes), (Path(path), Path(vectors)))

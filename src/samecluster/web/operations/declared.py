@@ -19,6 +19,7 @@ from samecluster.web.operations.schema import (
     COUNT,
     MALFORMED,
     NUMBER,
+    OBJECT,
     TEXT,
     Schema,
     array,
@@ -111,6 +112,27 @@ QUESTION = shared(
         ),
     ),
 )
+_PREMISE = shared(
+    "Premise",
+    record(
+        kind=TEXT,
+        text=string(description='What must hold, as a clause after "if".'),
+        details=OBJECT,
+    ),
+)
+_CLAIM = shared(
+    "Claim",
+    record(
+        kind=TEXT,
+        certainty=choice("certain", "at a confidence", "estimate"),
+        text=string(description="A sentence for people."),
+        n_items=COUNT,
+        number=nullable(NUMBER),
+        confidence=nullable(NUMBER),
+        premises=array(_PREMISE),
+        details=OBJECT,
+    ),
+)
 PROGRESS = shared(
     "Progress",
     record(
@@ -123,10 +145,11 @@ PROGRESS = shared(
         n_questions=COUNT,
         by_how=BY_HOW,
         left=nullable(
-            record(low=COUNT, high=COUNT), description="What is left to ask, an 80 % interval."
+            record(low=COUNT, high=COUNT, text=TEXT),
+            description="What is left to ask, an 80 % interval.",
         ),
         audit=nullable(record(text=TEXT, met=boolean())),
-        assumptions=array(TEXT),
+        claims=array(_CLAIM),
         ended=string(description="Why nothing is left to ask, or empty."),
         n_trouble=COUNT,
         line=string(description="All of it as a line for people."),
@@ -180,11 +203,11 @@ class Operation:
     summary: str
     handler: Handler
     reply: DeclaredReply
-    parameters: Sequence[Parameter]
-    body: Schema | None
-    errors: Sequence[int]
-    for_owners: bool
-    open_to_all: bool
+    parameters: Sequence[Parameter] = ()
+    body: Schema | None = None
+    errors: Sequence[int] = ()
+    for_owners: bool = False
+    open_to_all: bool = False
 
     def read_parameters(self, given: Mapping[str, str], place: str) -> dict[str, Any]:
         """What was given in the path or the query, checked, with defaults; others are ignored."""
@@ -217,38 +240,19 @@ class Operations(list[Operation]):
     """The operations of a module, in the order of their handlers."""
 
     def declare(
-        self,
-        request: str,
-        summary: str,
-        *,
-        reply: Schema | DeclaredReply,
-        parameters: Sequence[Parameter] = (),
-        body: Schema | None = None,
-        errors: Sequence[int] = (),
-        for_owners: bool = False,
-        open_to_all: bool = False,
+        self, request: str, summary: str, *, reply: Schema | DeclaredReply, **more: Any
     ) -> Callable[[Handler], Handler]:
-        """Declare the operation of the handler below, as "POST /answers"; its name is the id."""
+        """Declare the operation of the handler below, as "POST /answers"; its name is the id.
+
+        ``more`` are further fields of an `Operation`.
+        """
         method, _, path = request.partition(" ")
         if not isinstance(reply, DeclaredReply):
             reply = DeclaredReply("Done.", {"application/json": reply})
 
         def declared(handler: Handler) -> Handler:
-            self.append(
-                Operation(
-                    handler.__name__.strip("_"),
-                    method,
-                    _ROOT + path,
-                    summary,
-                    handler,
-                    reply,
-                    parameters,
-                    body,
-                    errors,
-                    for_owners,
-                    open_to_all,
-                )
-            )
+            name = handler.__name__.strip("_")
+            self.append(Operation(name, method, _ROOT + path, summary, handler, reply, **more))
             return handler
 
         return declared

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from samecluster.errors import ContradictionError, InvalidInputError
+from samecluster.errors import ContradictionError, InvalidInputError, ProtocolError
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.sessions.question import SessionQuestion, question_id
@@ -31,6 +31,7 @@ def place(session: Session, item: str, group: int | None, who: str | None, key: 
         raise InvalidInputError(f"group must be one of {known}, got {group}")
     if item not in session.state.items.row_of:
         raise InvalidInputError(f"there is no item {item!r} in the data")
+    _check_key(session.state, item, group, anchors, who, key)
     done: list[int] = []
     for question, verdict in _planned(session, item, group, anchors, who):
         done.append(session.tell(question.id, verdict, who, key=f"{key}:{question.id}"))
@@ -38,6 +39,27 @@ def place(session: Session, item: str, group: int | None, who: str | None, key: 
         id_ = question_id((item, anchor))
         done.append(session.tell(id_, verdict, who, key=f"{key}:{id_}"))
     return done
+
+
+def _check_key(
+    state: State,
+    item: str,
+    group: int | None,
+    anchors: Mapping[int, str],
+    who: str | None,
+    key: str,
+) -> None:
+    """ProtocolError if the person has sent another placement under the same key."""
+    sent = state.book.keyed_votes(who, f"{key}:")
+    said = _Answers(state) if sent else None
+    for vote in sent:
+        others = [one for one in vote.items if one != item]
+        implied = _implied(said, others[0], group, anchors) if said and len(others) == 1 else None
+        if len(others) != 1 or implied not in (None, vote.verdict):
+            raise ProtocolError(
+                f"the key {key!r} was sent with another placement (event {vote.sequence}); this "
+                "one is not kept: send it with a key of its own"
+            )
 
 
 def _planned(

@@ -110,11 +110,13 @@ async def _progress(context: ServerContext, _: Call) -> Any:
 @OPERATIONS.declare(
     "GET /events",
     'Server-sent events: progress (data: Progress), labels (data: {"version", "plot"}), trouble, '
-    "ended. The first progress comes at once; a comment every 15 seconds.",
+    "ended. The first progress comes at once; a comment about every 15 seconds. It ends with your "
+    "link.",
     reply=DeclaredReply("The stream.", {"text/event-stream": TEXT}),
 )
-async def _events(context: ServerContext, _: Call) -> Any:
-    return StreamingResponse(stream(context.thread, context.plot), media_type="text/event-stream")
+async def _events(context: ServerContext, call: Call) -> Any:
+    events = stream(context.thread, context.plot, call.is_welcome)
+    return StreamingResponse(events, media_type="text/event-stream")
 
 
 @OPERATIONS.declare(

@@ -16,6 +16,7 @@ __all__ = [
     "COUNT",
     "MALFORMED",
     "NUMBER",
+    "OBJECT",
     "SHARED",
     "TEXT",
     "Schema",
@@ -96,6 +97,7 @@ def shared(name: str, schema: Schema) -> Schema:
 TEXT = string()
 COUNT = integer(minimum=0)
 NUMBER: Schema = {"type": "number"}
+OBJECT: Schema = {"type": "object"}
 
 
 def check(value: Any, schema: Schema, where: str) -> None:

@@ -63,9 +63,7 @@ function drawKnown(card, { progress }) {
     element(
       "ul",
       { class: "rests-on" },
-      [progress.audit?.text, ...progress.assumptions]
-        .filter(Boolean)
-        .map((text) => element("li", {}, sentence(text))),
+      progress.claims.map((claim) => element("li", {}, claim.text)),
     ),
   );
 }

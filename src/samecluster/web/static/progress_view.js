@@ -6,7 +6,7 @@ import { count, element, number } from "./elements.js";
 import { knownByBar, knownByLegend } from "./known_by_bar.js";
 import { swatch } from "./palette.js";
 import { Scatter } from "./scatter.js";
-import { clusterName, HOW, HOW_CODES, knownLine, leftLine, sentence } from "./wording.js";
+import { clusterName, HOW, HOW_CODES, knownLine, sentence } from "./wording.js";
 
 export function progressView(root, app, signal) {
   const heading = element("h1", { tabindex: "-1" }, "Progress");
@@ -39,12 +39,12 @@ function drawTold(told, progress, sample) {
       sample && element("p", {}, sample),
       knownByBar(progress),
       knownByLegend(progress),
-      progress.assumptions.length > 0 && [
+      progress.claims.length > 0 && [
         element("h3", {}, "What this rests on"),
         element(
           "ul",
           { class: "rests-on" },
-          progress.assumptions.map((text) => element("li", {}, sentence(text))),
+          progress.claims.map((claim) => element("li", {}, claim.text)),
         ),
       ],
     ),
@@ -66,7 +66,7 @@ function fact(name, value) {
 function leftText({ left, ended }) {
   if (ended) return sentence(ended);
   if (!left) return "Not known yet; an estimate comes after a few answers.";
-  return `${sentence(leftLine(left).replace(/ left$/, ""))} This is right four times in five.`;
+  return left.text;
 }
 
 class LivePlot {

@@ -98,11 +98,13 @@ def confirmed(shape, lanes, targets, basis, inverse, columns, private, noise, li
         _residual(shape, A, w, b, rest, weight)
         for lane in range(count):
             size, spread, noisy = 0.0, 0.0, 0.0
+            at = chosen[begin + lane] if noise.shape[0] > 1 else 0
             for i in range(D):
                 size += abs(w[i, lane])
-                noisy += sums[i, lane] * noise[i]
+                noisy += sums[i, lane] * noise[at, i]
             for r in range(D):
-                rho = abs(rest[r, lane]) + g * weight[r, lane] + noise[r] * (size + 1.0) + UNDERFLOW
+                rho = abs(rest[r, lane]) + g * weight[r, lane] + UNDERFLOW
+                rho += noise[at, r] * (size + 1.0)
                 spread += sums[r, lane] * rho
             near = (a[lane] + noisy) * (1.0 + 4.0 * g)
             good = False

@@ -1,0 +1,39 @@
+"""What becomes of missing cells, asked once in a terminal, when a session begins."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+from samecluster.cli.terminal.keyboard import read_key
+from samecluster.cli.terminal.prompt import Prompt
+from samecluster.cli.terminal.screen import Screen
+from samecluster.tables.features.missing import MissingCells
+from samecluster.workspace.open import MissingDecision
+
+__all__ = ["asks_about_missing"]
+
+_KEYS = {
+    "m": ("median", "fill in the median of the column, and mark it in a 0/1 column"),
+    "d": ("drop", "leave these rows out; they get no label"),
+    "s": ("error", "stop, to correct the file"),
+}
+
+
+def asks_about_missing(console: Screen, on_question: Callable[[], None]) -> MissingDecision | None:
+    """Asks the person at the terminal; None if there is none, and then medians are used.
+
+    ``on_question`` is called before, to take away a spinner.
+    """
+    if not (console.is_terminal and sys.stdin.isatty()):
+        return None
+
+    def ask(missing: MissingCells) -> str:
+        on_question()
+        prompt = Prompt(console, read_key)
+        prompt.say(f"{missing}. What is to be done?")
+        for key, (option, what) in _KEYS.items():
+            prompt.say(f"  {key}  {what} (--missing {option})")
+        return _KEYS[prompt.read_one_of(list(_KEYS)) or "m"][0]
+
+    return ask

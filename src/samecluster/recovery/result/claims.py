@@ -1,0 +1,242 @@
+"""What a result claims, as data: what, about which items, with which number, under which premises.
+
+There are three certainties. A certain claim follows from its premises. One at a confidence is false
+with at most the chance that it states, whatever the data, if its premises hold. An estimate is
+judged by how often estimates of its kind are right, not by one of them.
+
+`claims` makes all claims of a result; the words are in `samecluster.recovery.result.sentences`, and
+`samecluster.testing.check_claims` judges them where the truth is known.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from samecluster._typing import Array, FloatArray, IntArray
+from samecluster.questions.pair import Answer
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.premises import (
+    AnswersRight,
+    ClusterCount,
+    MarginHolds,
+    Premise,
+    SeparateClusters,
+    UnknownPremise,
+)
+from samecluster.recovery.result.sentences import sentence
+from samecluster.recovery.result.separation import ClusterSeparation, ProofSummary, separation
+
+__all__ = ["Certainty", "Claim", "ClaimBasis", "claims", "forecast_claim"]
+
+
+class Certainty(enum.Enum):
+    """How sure a claim is, if its premises hold."""
+
+    CERTAIN = "certain"
+    CONFIDENT = "at a confidence"
+    ESTIMATED = "estimate"
+
+
+@dataclass(frozen=True, eq=False)
+class Claim:
+    """One thing that a result says. As text it is the sentence for users.
+
+    Attributes
+    ----------
+    kind : "asked", "proven", "inferred": these labels are right; "predicted": this share of them is
+        wrong; "unassigned": these items have no label; "uncompared": nothing separates these
+        clusters; "audit": at most so many of these labels are wrong; "forecast": so many questions
+        are left
+    certainty : whether it is certain, at a confidence, or an estimate
+    n_items : how many items it is about; `items` has their rows
+    number : of the kind: a share, a number of labels or of pairs; None where there is none
+    premises : what it rests on
+    confidence : the chance that it is true, at least; None where it is certain or an expectation
+    """
+
+    kind: str
+    certainty: Certainty
+    n_items: int = 0
+    number: float | None = None
+    premises: tuple[Premise, ...] = ()
+    confidence: float | None = None
+    separate: SeparateClusters | None = field(default=None, repr=False)
+    report: AuditReport | None = field(default=None, repr=False)
+    interval: tuple[int, int] | None = None
+    rows: Callable[[], IntArray] = field(default=lambda: np.zeros(0, np.int64), repr=False)
+
+    def __str__(self) -> str:
+        return sentence(self)
+
+    @property
+    def items(self) -> IntArray:
+        """The rows that it is about."""
+        return self.rows()
+
+    def as_dict(self) -> dict[str, Any]:
+        """The claim as plain values. Rows are left out: ``how`` in the labels has them."""
+        details = {} if self.separate is None else self.separate.details()
+        if self.interval is not None:
+            details |= {"low": self.interval[0], "high": self.interval[1]}
+        return {
+            "kind": self.kind,
+            "certainty": self.certainty.value,
+            "text": str(self),
+            "n_items": self.n_items,
+            "number": self.number,
+            "confidence": self.confidence,
+            "premises": [premise.as_dict() for premise in self.premises],
+            "details": details,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class ClaimBasis:
+    """What claims are made from.
+
+    ``labels`` and ``how_codes`` (n,), ``answers``, ``exceptions`` and ``audit`` are those of a
+    result; ``margin`` is what proofs rest on, ``guessed`` if nobody declared it. ``confirmed`` are
+    answers that the margin does not allow. ``prepared`` says how the points were made that the
+    margin is about.
+    """
+
+    labels: Array
+    how_codes: Array
+    answers: tuple[Answer, ...]
+    margin: float | None
+    guessed: bool
+    n_clusters: int | None
+    proof: ProofSummary | None = None
+    probability: FloatArray | None = None
+    exceptions: tuple[int, ...] = ()
+    confirmed: tuple[Answer, ...] = ()
+    audit: AuditReport | None = None
+    prepared: tuple[Premise, ...] = ()
+
+
+def claims(basis: ClaimBasis) -> tuple[Claim, ...]:
+    """All that a result claims, the surest first."""
+    return tuple(_Claims(basis).made())
+
+
+def forecast_claim(low: int, high: int, confidence: float) -> Claim:
+    """That from ``low`` to ``high`` questions are left."""
+    return Claim("forecast", Certainty.ESTIMATED, confidence=confidence, interval=(low, high))
+
+
+class _Claims:
+    """The claims of one result."""
+
+    def __init__(self, basis: ClaimBasis) -> None:
+        self.basis = basis
+        self.apart: ClusterSeparation = separation(
+            basis.labels, basis.how_codes, basis.answers, basis.proof
+        )
+        self.answers_right = AnswersRight(basis.confirmed)
+        self.separate = SeparateClusters(
+            self.apart.labels, self.apart.by_answers | self.apart.by_proof
+        )
+
+    def made(self) -> Iterator[Claim]:
+        certain = Certainty.CERTAIN
+        needs_proof = bool(self.apart.by_proof) or not self.apart.joined
+        yield from self._labels("asked", How.ASKED, self._premises(proof=needs_proof))
+        if self.separate.n_pairs:
+            number = self.separate.n_pairs
+            yield Claim("uncompared", certain, number=number, separate=self.separate)
+        yield from self._labels("proven", How.PROVEN, self._premises(proof=True))
+        yield from self._labels("inferred", How.INFERRED, self._of_inferred())
+        yield from self._predicted()
+        yield from self._unassigned()
+        yield from self._audit()
+
+    def _count(self, how: How) -> int:
+        return int(np.count_nonzero(self.basis.how_codes == how))
+
+    def _labels(self, kind: str, how: How, premises: tuple[Premise, ...]) -> Iterator[Claim]:
+        if number := self._count(how):
+            yield Claim(
+                kind, Certainty.CERTAIN, number, premises=premises, rows=lambda: self._rows(how)
+            )
+
+    def _rows(self, how: How) -> IntArray:
+        return np.flatnonzero(self.basis.how_codes == how)
+
+    def _premises(self, *, proof: bool) -> tuple[Premise, ...]:
+        """What labels rest on that follow from answers, and from a proof if there is one."""
+        found: list[Premise] = []
+        if proof:
+            found += self._of_proof()
+        if self.separate.n_pairs:
+            found.append(self.separate)
+        return (*found, self.answers_right)
+
+    def _of_inferred(self) -> tuple[Premise, ...]:
+        """Where the margin was declared, labels that do not follow from it rest on more."""
+        unknown = () if self.basis.guessed else (UnknownPremise(),)
+        return (*unknown, *self._premises(proof=True))
+
+    def _of_proof(self) -> list[Premise]:
+        basis, log, found = self.basis, self.basis.proof, list[Premise]()
+        if basis.margin is not None:
+            resolution = () if log is None else log.resolution
+            found.append(MarginHolds(basis.margin, basis.guessed, resolution, basis.exceptions))
+            found += basis.prepared
+        # Without a log nobody can tell whether the number was used.
+        if basis.n_clusters is not None and (log is None or log.rests_on_count):
+            found.append(ClusterCount(basis.n_clusters))
+        return found or [UnknownPremise()]
+
+    def _predicted(self) -> Iterator[Claim]:
+        if not (number := self._count(How.PREDICTED)):
+            return
+        wrong = None
+        if self.basis.probability is not None:
+            wrong = float(np.mean(1.0 - self.basis.probability[self._rows(How.PREDICTED)]))
+        yield Claim(
+            "predicted",
+            Certainty.ESTIMATED,
+            number,
+            wrong,
+            self._premises(proof=False),
+            rows=lambda: self._rows(How.PREDICTED),
+        )
+
+    def _unassigned(self) -> Iterator[Claim]:
+        codes = self.basis.how_codes
+        if number := self._count(How.UNASSIGNED):
+            excepted = sum(1 for item in self.basis.exceptions if codes[item] == How.UNASSIGNED)
+            yield Claim(
+                "unassigned",
+                Certainty.CERTAIN,
+                number,
+                excepted,
+                rows=lambda: self._rows(How.UNASSIGNED),
+            )
+
+    def _audit(self) -> Iterator[Claim]:
+        """The bound needs no margin: what only a proof separates counts as separated by nobody."""
+        report = self.basis.audit
+        if report is None:
+            return
+        separate = SeparateClusters(self.apart.labels, self.apart.by_answers)
+        premises: tuple[Premise, ...] = (self.answers_right,)
+        if separate.n_pairs and report.n_labels:
+            premises = (separate, self.answers_right)
+        codes = self.basis.how_codes
+        yield Claim(
+            "audit",
+            Certainty.CONFIDENT,
+            report.n_labels,
+            report.n_wrong_at_most,
+            premises,
+            report.confidence,
+            report=report,
+            rows=lambda: np.flatnonzero((self.basis.labels >= 0) & (codes != How.ASKED)),
+        )

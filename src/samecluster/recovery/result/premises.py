@@ -1,0 +1,133 @@
+"""What claims rest on, as data: each kind of premise is a class here.
+
+A new kind is a class with the fields that a program needs to decide whether it holds, a clause in
+`samecluster.recovery.result.sentences`, and a judgement in `samecluster.testing.claim_check`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import combinations, islice
+from typing import Any, ClassVar
+
+from samecluster.questions.pair import Answer
+from samecluster.recovery.result.sentences import clause
+
+__all__ = [
+    "AnswersRight",
+    "ClusterCount",
+    "MarginHolds",
+    "Premise",
+    "PreparedFeatures",
+    "SeparateClusters",
+    "UnknownPremise",
+]
+
+_MOST_PAIRS = 1_000  # pairs of clusters written out for programs; the number of all is with them
+
+
+@dataclass(frozen=True)
+class Premise:
+    """Something that must hold for a claim to follow. As text it is a clause: "... if it holds"."""
+
+    kind: ClassVar[str]
+
+    def __str__(self) -> str:
+        return clause(self)
+
+    def details(self) -> dict[str, Any]:
+        """What the kind has beside its name, as plain values."""
+        return {}
+
+    def as_dict(self) -> dict[str, Any]:
+        """The premise as plain values."""
+        return {"kind": self.kind, "text": str(self), "details": self.details()}
+
+
+@dataclass(frozen=True)
+class AnswersRight(Premise):
+    """Every answer that labels rest on is right, also ``confirmed`` ones, which do not fit."""
+
+    kind: ClassVar[str] = "answers"
+    confirmed: tuple[Answer, ...] = ()
+
+    def details(self) -> dict[str, Any]:
+        return {"confirmed": [str(answer) for answer in self.confirmed]}
+
+
+@dataclass(frozen=True)
+class MarginHolds(Premise):
+    """Every cluster has ``margin`` at ``resolution`` among all items but ``exceptions``.
+
+    ``resolution`` has a length per column; it is empty where the margin is the paper's own.
+    """
+
+    kind: ClassVar[str] = "margin"
+    margin: float
+    guessed: bool = False
+    resolution: tuple[float, ...] = ()
+    exceptions: tuple[int, ...] = ()
+
+    def details(self) -> dict[str, Any]:
+        return {
+            "margin": self.margin,
+            "guessed": self.guessed,
+            "resolution": list(self.resolution),
+            "exceptions": list(self.exceptions),
+        }
+
+
+@dataclass(frozen=True)
+class PreparedFeatures(Premise):
+    """What holds of the points holds of features as they were prepared, not of the table itself.
+
+    ``n_filled`` missing cells were filled in by medians, ``logarithms`` are columns used as such.
+    """
+
+    kind: ClassVar[str] = "prepared"
+    n_filled: int = 0
+    logarithms: tuple[str, ...] = ()
+
+    def details(self) -> dict[str, Any]:
+        return {"n_filled": self.n_filled, "logarithms": list(self.logarithms)}
+
+
+@dataclass(frozen=True)
+class ClusterCount(Premise):
+    """The items are in exactly ``number`` clusters."""
+
+    kind: ClassVar[str] = "count"
+    number: int
+
+    def details(self) -> dict[str, Any]:
+        return {"number": self.number}
+
+
+@dataclass(frozen=True)
+class SeparateClusters(Premise):
+    """Any two of ``labels`` are different clusters, also those that are not in ``separated``."""
+
+    kind: ClassVar[str] = "separate"
+    labels: tuple[int, ...]
+    separated: frozenset[tuple[int, int]]
+
+    @property
+    def n_pairs(self) -> int:
+        """How many pairs of clusters nothing separates."""
+        return len(self.labels) * (len(self.labels) - 1) // 2 - len(self.separated)
+
+    def pairs(self) -> Iterator[tuple[int, int]]:
+        """The pairs of clusters that nothing separates, the smaller number first."""
+        return (pair for pair in combinations(self.labels, 2) if pair not in self.separated)
+
+    def details(self) -> dict[str, Any]:
+        listed = [list(pair) for pair in islice(self.pairs(), _MOST_PAIRS)]
+        return {"n_pairs": self.n_pairs, "pairs": listed}
+
+
+@dataclass(frozen=True)
+class UnknownPremise(Premise):
+    """A method follows rules that hold under something that nobody vouches for."""
+
+    kind: ClassVar[str] = "unknown"
