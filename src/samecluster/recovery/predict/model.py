@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
 from samecluster.recovery.predict.certainty import Track
@@ -44,7 +44,6 @@ _GRAPH = 0.005  # bonus of graph models, from the first trials of docs/predictio
 _CLOUDS_EVERY = 5  # answers: clouds of thousands of points hardly move with one
 _CLOUDS = 0.01  # leave-one-out error by which clouds must be better before they are heard
 _WORTH_HEARING = 0.05  # how much worse clouds may be and still point at misfits
-_BEFORE_GRAPH = 2  # points that are asked about before there is a graph of neighbours
 _AT_RANDOM = 8  # every so manieth point is drawn at random (`certainty`)
 _BEYOND_DOUBT = 0.999  # probability of its own group above which no point is a misfit
 # For choosing questions only: sharper than calibrated, so that near ties count most
@@ -173,7 +172,8 @@ class Predictor:
         same, _ = self.join_chances()
         sizes = self._chances().sum(axis=0)
         own = np.prod(np.where(sizes[:, None] < sizes, 1.0 - same, 1.0), axis=1)
-        return self.track.calibrated(chances.max(axis=1)) * own[chances.argmax(axis=1)]
+        right = self.track.calibrated(chances.max(axis=1))
+        return np.asarray(right * own[chances.argmax(axis=1)])
 
     # -- what is told ----------------------------------------------------------------------------
 
@@ -186,10 +186,14 @@ class Predictor:
             self._model.add_group()
         if self._at[item] >= 0:
             self._model.learn(int(self._at[item]), column)
-        if self._plain is None and len(self._model.asked) >= _BEFORE_GRAPH:
+        if self._plain is None and not self.is_starting:
             self._use(Similarity(self.graph, None))
         self._forget()
-        if len(self._model.asked) >= self._next_look and len(self._names.alive) > 1 and not self.is_starting:
+        if (
+            len(self._model.asked) >= self._next_look
+            and len(self._names.alive) > 1
+            and not self.is_starting
+        ):
             self._next_look = len(self._model.asked) * _NEXT_LOOK
             self._look_for_a_better_model()
 
@@ -226,7 +230,10 @@ class Predictor:
 
     def _forget(self) -> None:
         self._chance_table = None
-        if self._cloud_table is not None and self._cloud_table.shape[1] != self._model.targets.shape[1]:
+        if (
+            self._cloud_table is not None
+            and self._cloud_table.shape[1] != self._model.targets.shape[1]
+        ):
             self._cloud_table = None
 
     # -- what it says ----------------------------------------------------------------------------
@@ -273,7 +280,6 @@ class Predictor:
         """(len(items), len(others)) how similar points of the core are to others of the core."""
         return self._model.similarity.between(self._at[list(items)], self._at[list(others)])
 
-
     def sizes(self) -> dict[int, float]:
         """The number of points of the core that are expected in each group."""
         return dict(zip(self._names.alive, self._chances().sum(axis=0).tolist(), strict=True))
@@ -307,7 +313,7 @@ class Predictor:
             self._chance_table = found
         return self._chance_table
 
-    def _trusted(self, scores: FloatArray, untold: FloatArray, usual: float) -> FloatArray:
+    def _trusted(self, scores: Array, untold: FloatArray, usual: float) -> FloatArray:
         """Probabilities from scores, calibrated on asked points scored before they were told.
 
         For the regression that is what it said just before each answer, not what it says with an

@@ -32,6 +32,7 @@ _COMPARED_ANYWAY = 2
 # P(in one of the groups left) below which a point founds another: as likely as not
 _RATHER_NEW = 0.5
 _PRICE_HALF_LIFE = 20.0  # questions
+_SECOND_RATE = 0.125  # share of a point's worth from which on a pair is asked every second turn
 
 
 @dataclass(frozen=True)
@@ -124,20 +125,22 @@ class PredictRun:
         """Points and pairs of groups, whichever is worth more, until little is expected wrong."""
         if not self.model.knows_little:
             self.write_all()  # what was known before a run that begins again stays known
+        turn = 0
         while self.expected_error > self.target or self.model.is_starting:
-            pairs = self.placing.open_pairs(self.batch)
-            if not pairs:
-                items = self._next_items()
-                if not items:
-                    pairs = self.placing.open_pairs(self.batch, worth=0.0)
-                    if not pairs:
-                        return
-                else:
-                    yield from self._place(items)
-            if pairs:
+            # After each point a pair may be asked that is worth less: labels that placing mends
+            # are the model's own count, those of a pair are known to be that many.
+            turn += 1
+            pairs = self.placing.open_pairs(self.batch, _SECOND_RATE if turn % 2 == 0 else 1.0)
+            items = [] if pairs else self._next_items()
+            if items:
+                yield from self._place(items)
+            else:
+                pairs = pairs or self.placing.open_pairs(self.batch, 0.0)
                 verdicts = yield [Question(*pair) for pair, _ in pairs]
                 for (pair, signs), verdict in zip(pairs, verdicts, strict=True):
                     self.placing.take(pair, verdict, signs)
+            if not items and not pairs:
+                return
             self._write()
 
     def _place(self, items: list[int]) -> Plan[None]:
@@ -256,6 +259,7 @@ class ModelPlacement(Placement):
         return left[int(self.model.alike([item], left).argmax())]
 
     def excluded(self, item: int, cluster: int) -> bool:
+        del cluster
         if self.all_found or len(self._differs[item]) < _COMPARED_ANYWAY:
             return False
         return sum(one.same for one in self._candidates[item].values()) < _RATHER_NEW
@@ -296,13 +300,11 @@ class ModelPlacement(Placement):
         for other in self._differs.get(item, ()):
             self.names.mark_different(cluster, other)
 
-    def open_pairs(
-        self, count: int, worth: float | None = None
-    ) -> list[tuple[tuple[int, int], FloatArray]]:
+    def open_pairs(self, count: int, share: float) -> list[tuple[tuple[int, int], FloatArray]]:
         """Members of two groups that may be one, and what P(same) rests on; the best first.
 
-        Only pairs that are ``worth`` a question, by default as much as placing a point. No group
-        is in two of the pairs, as one answer may decide about both.
+        Only pairs that are worth this ``share`` of placing a point. No group is in two of the
+        pairs, as one answer may decide about both.
         """
         alive = self.names.alive
         if len(alive) < 2:
@@ -310,7 +312,7 @@ class ModelPlacement(Placement):
         same, signs = self.model.join_chances()
         sizes = np.array(list(self.model.sizes().values()))
         value = np.triu(same * np.minimum.outer(sizes, sizes), 1)
-        least = self.price.now if worth is None else worth
+        least = share * self.price.now
         chosen: list[tuple[tuple[int, int], FloatArray]] = []
         used: set[int] = set()
         for at in np.argsort(-value, axis=None, kind="stable")[: 4 * count + 20]:

@@ -45,7 +45,8 @@ class Sameness:
     def signs_of_joining(self, affinity: Array, sizes: IntArray, open_: BoolArray) -> FloatArray:
         """(k, k, 4) for groups of so many asked members, the closest of which are so similar."""
         seen = np.maximum(affinity, _SOME).astype(np.float64)
-        share = seen / np.maximum(seen.sum(axis=1, keepdims=True) - np.diagonal(seen)[:, None], _SOME)
+        others = seen.sum(axis=1, keepdims=True) - np.diagonal(seen)[:, None]
+        share = seen / np.maximum(others, _SOME)
         one_of_two = np.where(open_, np.maximum(share, share.T), 0.0)
         near = np.log(seen)
         fewer = np.log(np.minimum.outer(sizes, sizes))
@@ -61,4 +62,5 @@ class Sameness:
 
     @staticmethod
     def _fit(odds: LearnedOdds, seen: list[tuple[FloatArray, bool]]) -> None:
-        odds.fit(np.array([signs for signs, _ in seen]), np.array([same for _, same in seen], float))
+        same = np.array([same for _, same in seen], dtype=np.float64)
+        odds.fit(np.array([signs for signs, _ in seen]), same)
