@@ -85,19 +85,39 @@ def questions(instance: Instance, k: int | None, seed: int) -> int:
     return found.n_questions
 
 
+def questions_with_nothing_declared(instance: Instance, seed: int) -> int:
+    """Neither margin nor k; labels are inferred, and must still be exact."""
+    oracle = LabelOracle(instance.labels)
+    found = recover(instance.X, oracle, method=Certify(), random_state=seed)
+    assert clustering_error(found.labels, instance.labels) == 0
+    return found.n_questions
+
+
 def main() -> None:
     console = Console(width=130)
     quick = "quick" in sys.argv[1:]
     table = Table(title="questions until every label is asked or proven (mean, all exact, checked)")
-    for heading in ("instance", "goal", "measured", "k unknown", "floor", "published", "seeds"):
+    for heading in (
+        "instance",
+        "goal",
+        "measured",
+        "k unknown",
+        "nothing declared",
+        "floor",
+        "published",
+        "seeds",
+    ):
         table.add_column(heading, justify="left" if heading == "instance" else "right")
+    means: list[float] = []
     for case in main_cases(3 if quick else 10) + hard_cases():
-        counts, unknown = [], []
+        counts, unknown, nothing = [], [], []
         for seed in track(range(case.seeds), case.name, console=console, transient=True):
             instance = case.make(seed)
             counts.append(questions(instance, instance.n_clusters, seed))
             if seed == 0 and case.seeds > 1:
                 unknown.append(questions(instance, None, seed))
+            if case.seeds > 1:  # the others have margins too small to be guessed
+                nothing.append(questions_with_nothing_declared(instance, seed))
         mean = float(np.mean(counts))
         mark = "" if mean <= case.goal else "  over"
         table.add_row(
@@ -105,12 +125,18 @@ def main() -> None:
             f"{case.goal:g}",
             f"{mean:.1f}{mark}",
             f"{np.mean(unknown):.0f}" if unknown else "",
+            f"{np.mean(nothing):.1f}" if nothing else "",
             "" if case.floor is None else str(case.floor),
             "" if case.published is None else f"{case.published:,}",
             f"0-{case.seeds - 1}",
         )
-        console.print(f"{case.name}: {counts}, k unknown {unknown}", highlight=False)
+        console.print(
+            f"{case.name}: {counts}, k unknown {unknown}, nothing {nothing}", highlight=False
+        )
+        if nothing:
+            means.append(float(np.mean(nothing)))
     console.print(table)
+    console.print(f"nothing declared, mean of all instances: {np.mean(means):.1f}")
 
 
 if __name__ == "__main__":

@@ -30,7 +30,9 @@ def test_scikit_learn_finds_a_proper_estimator(estimator, check) -> None:
 
 def test_the_estimator_clones_and_sets_parameters() -> None:
     made = make_ellipsoids(200, 2, 3, random_state=0)
-    model = SameCluster(3, oracle=LabelOracle(made.labels), method=Recur(), random_state=0)
+    model = SameCluster(
+        3, margin=1.0, oracle=LabelOracle(made.labels), method=Recur(), random_state=0
+    )
     twin = clone(model).set_params(margin=0.5)
     assert twin.get_params()["margin"] == 0.5
     assert model.get_params()["margin"] == 1.0

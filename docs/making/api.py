@@ -31,6 +31,10 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("Recovery", "Claim", "How", "Round", "MarginSearch", "clustering_error"),
     ),
     "Questions and answers": ("samecluster", ("Question", "Verdict", "Answer")),
+    "Looks": (
+        "samecluster",
+        ("LookSizes", "Choice", "Picks", "Sheet", "Marks", "Board", "Unions"),
+    ),
     "Methods": (
         "samecluster",
         ("Certify", "Predict", "Recur", "ScqKMeans", "AskEverything", "register_method"),

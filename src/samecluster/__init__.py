@@ -18,6 +18,15 @@ if TYPE_CHECKING:
     from samecluster.geometry.margin import ClusterMargin, true_margin
     from samecluster.large.api import recover_large, start_large
     from samecluster.large.result import LargeRecovery
+    from samecluster.questions.look import (
+        Board,
+        Choice,
+        LookSizes,
+        Marks,
+        Picks,
+        Sheet,
+        Unions,
+    )
     from samecluster.questions.pair import Answer, Question, Verdict
     from samecluster.recovery.certify.plan import Certify
     from samecluster.recovery.paper.ask_everything import AskEverything
@@ -37,13 +46,18 @@ __version__ = "0.1.0"
 _HOME = {
     "Answer": "questions.pair",
     "AskEverything": "recovery.paper.ask_everything",
+    "Board": "questions.look",
     "Certify": "recovery.certify.plan",
+    "Choice": "questions.look",
     "Claim": "recovery.result.claims",
     "ClusterMargin": "geometry.margin",
     "How": "recovery.result.how",
     "LargeRecovery": "large.result",
     "LearnedCluster": "recovery.paper.one_cluster",
+    "LookSizes": "questions.look",
     "MarginSearch": "recovery.result.result",
+    "Marks": "questions.look",
+    "Picks": "questions.look",
     "Predict": "recovery.predict.plan",
     "Question": "questions.pair",
     "Recovery": "recovery.result.result",
@@ -53,7 +67,9 @@ _HOME = {
     "SameCluster": "estimator",
     "ScqKMeans": "recovery.paper.scq_kmeans",
     "Session": "sessions.session",
+    "Sheet": "questions.look",
     "SqliteStore": "sessions.storage.sqlite",
+    "Unions": "questions.look",
     "Verdict": "questions.pair",
     "clustering_error": "recovery.result.clustering_error",
     "learn_cluster": "api",
@@ -69,13 +85,18 @@ _MODULES = ("errors", "instances", "oracles")
 __all__ = [
     "Answer",
     "AskEverything",
+    "Board",
     "Certify",
+    "Choice",
     "Claim",
     "ClusterMargin",
     "How",
     "LargeRecovery",
     "LearnedCluster",
+    "LookSizes",
     "MarginSearch",
+    "Marks",
+    "Picks",
     "Predict",
     "Question",
     "Recovery",
@@ -85,7 +106,9 @@ __all__ = [
     "SameCluster",
     "ScqKMeans",
     "Session",
+    "Sheet",
     "SqliteStore",
+    "Unions",
     "Verdict",
     "clustering_error",
     "errors",

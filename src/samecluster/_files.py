@@ -20,16 +20,63 @@ from typing import TypeAlias
 
 from samecluster.errors import InvalidInputError
 
-__all__ = ["IsOurs", "appearing_folder", "check_output", "is_stdout", "written_file"]
+__all__ = [
+    "MAX_BYTES",
+    "IsOurs",
+    "appearing_folder",
+    "check_input",
+    "check_output",
+    "check_size",
+    "is_database",
+    "is_stdout",
+    "written_file",
+]
+
+MAX_BYTES = 2 << 30
+"""What data may take in memory unless the user allows more."""
 
 IsOurs: TypeAlias = Callable[[Path], bool]
 """Whether a file that exists is a result of ours, which a new one may replace."""
 
 _STDOUT = ("-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1")
-_SESSION = ".samecluster"
 _BESIDE_SESSION = ("", "-wal", "-shm", "-lock")
+_SESSION_FILES = tuple(f".samecluster{end}" for end in _BESIDE_SESSION)
 _DATABASE = b"SQLite format 3"
 _LONGEST_STEM = 100  # bytes of the name that a temporary one repeats; a name has 255 at most
+
+
+def check_input(path: str | Path) -> int:
+    """The size of a file; InvalidInputError if there is none, or it is a pipe or a device."""
+    try:
+        found = os.stat(path)
+    except FileNotFoundError:
+        raise InvalidInputError(f"there is no file {path}") from None
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise InvalidInputError(f"{path} cannot be read: {reason}") from None
+    if not stat.S_ISREG(found.st_mode):
+        what = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
+        raise InvalidInputError(f"{path} cannot be read: it is {what}")
+    return found.st_size
+
+
+def is_database(path: Path) -> bool:
+    """Whether a file is one of SQLite, as sessions are."""
+    check_input(path)
+    try:
+        with path.open("rb") as file:
+            return file.read(len(_DATABASE)) == _DATABASE
+    except OSError as error:
+        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from None
+
+
+def check_size(source: object, size: int, most: int = MAX_BYTES) -> None:
+    """InvalidInputError before more is put into memory than the user allows."""
+    if size > most:
+        raise InvalidInputError(
+            f"{source} takes {size / (1 << 30):,.1f} GiB in memory, more than the "
+            f"{most / (1 << 30):g} that are allowed: raise that with --max-memory GIB"
+        )
 
 
 def is_stdout(path: str | Path) -> bool:
@@ -61,7 +108,7 @@ def check_output(
     if not stat.S_ISREG(found.st_mode):
         what = "a folder" if stat.S_ISDIR(found.st_mode) else "no regular file"
         raise InvalidInputError(f"{target} is {what}; name a file, or - for standard output")
-    if _is_session(target):
+    if target.name.endswith(_SESSION_FILES) or is_database(target):
         raise InvalidInputError(f"{target} is a session, which no result replaces; name another")
     inside = _is_among(target, inputs)
     if inside is None:
@@ -122,21 +169,11 @@ def appearing_folder(path: str | Path) -> Iterator[Path]:
 
 
 def _check_new(target: Path) -> None:
-    if target.name.endswith(tuple(_SESSION + end for end in _BESIDE_SESSION)):
+    if target.name.endswith(_SESSION_FILES):
         raise InvalidInputError(f"{target} would look like a session; name another")
     parent = target.absolute().parent
     if not parent.is_dir():
         raise InvalidInputError(f"{target} cannot be written: there is no folder {target.parent}")
-
-
-def _is_session(target: Path) -> bool:
-    if target.name.endswith(tuple(_SESSION + end for end in _BESIDE_SESSION)):
-        return True
-    try:
-        with target.open("rb") as file:
-            return file.read(len(_DATABASE)) == _DATABASE
-    except OSError as error:
-        raise _unwritable(target, error) from None
 
 
 def _is_among(target: Path, inputs: Iterable[Path]) -> bool | None:

@@ -27,16 +27,18 @@ from samecluster.oracles.base import (
     as_oracle,
     checked_answer,
     checked_answers,
+    checked_reply,
 )
 from samecluster.oracles.panel.panel import Panel
 from samecluster.points.array import validated
-from samecluster.questions.drive import drive, drive_batches
+from samecluster.questions.drive import drive, drive_batches, drive_looks
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Run
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.auto.repair import AnswerRepair
-from samecluster.recovery.auto.whole_run import complete_plan, prediction_goal
+from samecluster.recovery.auto.whole_run import Budget, complete_plan, prediction_goal
 from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.paper.ask_everything import AskEverything
@@ -52,10 +54,12 @@ from samecluster.validation import (
     checked_given,
     checked_hint,
     checked_known,
+    checked_limit,
+    checked_looks,
     checked_margin,
-    checked_max_questions,
     checked_n_clusters,
     generator,
+    warn_of_far_values,
 )
 
 __all__ = ["METHODS", "RecoveryRun", "learn_cluster", "recover", "register_method", "start"]
@@ -111,10 +115,10 @@ class RecoveryRun(Run[Recovery]):
         problem: Problem,
         ledger: Ledger,
         audit: tuple[float, float] | None = None,
-        max_questions: int | None = None,
+        budget: Budget | None = None,
     ) -> None:
         self.labelling = Labelling(problem, method.name, ledger)
-        plan = complete_plan(method, problem, self.labelling, audit, max_questions)
+        plan = complete_plan(method, problem, self.labelling, audit, budget or Budget())
         super().__init__(plan, ledger)
 
     def snapshot(self) -> Recovery:
@@ -130,6 +134,8 @@ def start(
     method: str | Method = "certify",
     audit: tuple[float, float] | None = None,
     max_questions: int | None = None,
+    looks: Literal["pairs", "auto"] | LookSizes = "pairs",
+    max_looks: int | None = None,
     answers: Iterable[Answer] = (),
     known: Any = None,
     hint: Any = None,
@@ -143,15 +149,20 @@ def start(
     n_clusters : number of clusters k, from 2 to n; None if unknown (not for "recur" and
         "scq-k-means"). Where it is given, labels may rest on it.
     margin : γ > 0: every cluster C has an ellipsoidal distance in which each other point is more
-        than √(1+γ) times as far from some centre as the points of C. Labels are then proven. With
-        "auto" a margin is guessed and lowered to what the answers allow; labels are inferred or
-        predicted.
+        than √(1+γ) times as far from some centre as the points of C, and no sharper boundary than
+        the resolution (see `Certify`). Labels are then proven. With "auto" a margin is guessed and
+        lowered to what the answers allow; labels are inferred or predicted.
     method : "certify", "recur", "scq-k-means", "everything" or "predict", a name given to
         `register_method`, or an object with settings such as ``samecluster.Certify(batch=8)``
     audit : (error, confidence), such as (0.01, 0.95): go on with questions about random labels
         until at most this share of those not asked is wrong, at this confidence
     max_questions : stop there, with the best labels for all points; ``answers=run.result.answers``
         goes on later
+    looks : "pairs" asks one pair at a time. "auto" also puts larger looks, each a screen that is
+        answered as a whole: a choice (which of these groups?), a sheet (which of these items do not
+        belong?), a board (which of these groups are one?); see `docs/looks.md`. A `LookSizes`
+        says how large each may be. An oracle that cannot answer a kind is asked pairs.
+    max_looks : like ``max_questions``, for looks
     answers : answers given before, such as ``recovery.answers`` of another run on the same rows;
         they are not asked again, and certify begins with what follows from them
     known : (n,) the group of each row where it is known already, as a number or a text; None, NaN,
@@ -174,8 +185,18 @@ def start(
     300
     """
     points = validated(X)
+    warn_of_far_values(X, points)
     parameters = RecoveryParameters.checked(
-        points, n_clusters, margin, method, audit, max_questions, random_state, hint
+        points,
+        n_clusters,
+        margin,
+        method,
+        audit,
+        max_questions,
+        random_state,
+        hint,
+        looks,
+        max_looks,
     )
     return parameters.run(points, Ledger(_given(known, answers, len(points))))
 
@@ -193,7 +214,8 @@ class RecoveryParameters:
     margin: float | None
     method: Method
     audit: tuple[float, float] | None
-    max_questions: int | None
+    budget: Budget
+    looks: LookSizes
     rng: np.random.Generator
     hints: IntArray | None
 
@@ -208,6 +230,8 @@ class RecoveryParameters:
         max_questions: Any,
         random_state: Any,
         hint: Any,
+        looks: Any = "pairs",
+        max_looks: Any = None,
     ) -> RecoveryParameters:
         gamma, goal = checked_margin(margin), checked_audit(audit)
         chosen = _checked_method(method)
@@ -218,7 +242,10 @@ class RecoveryParameters:
             margin=gamma,
             method=chosen,
             audit=goal,
-            max_questions=checked_max_questions(max_questions),
+            budget=Budget(
+                checked_limit("max_questions", max_questions), checked_limit("max_looks", max_looks)
+            ),
+            looks=checked_looks(looks),
             rng=generator(random_state),
             hints=checked_hint(hint, len(points)),
         )
@@ -240,9 +267,12 @@ class RecoveryParameters:
             exceptions=exceptions,
             confirmed=confirmed,
             hints=self.hints,
+            looks=self.looks,
         )
-        left = None if self.max_questions is None else max(self.max_questions - n_spent, 0)
-        return RecoveryRun(self.method, problem, ledger, self.audit, left)
+        budget = self.budget
+        if budget.max_questions is not None:
+            budget = replace(budget, max_questions=max(budget.max_questions - n_spent, 0))
+        return RecoveryRun(self.method, problem, ledger, self.audit, budget)
 
 
 def recover(
@@ -254,6 +284,8 @@ def recover(
     method: str | Method = "certify",
     audit: tuple[float, float] | None = None,
     max_questions: int | None = None,
+    looks: Literal["pairs", "auto"] | LookSizes = "pairs",
+    max_looks: int | None = None,
     answers: Iterable[Answer] = (),
     known: Any = None,
     hint: Any = None,
@@ -285,17 +317,36 @@ def recover(
     0.0
     """
     points = validated(X)
+    warn_of_far_values(X, points)
     answering = as_oracle(oracle, points)
     parameters = RecoveryParameters.checked(
-        points, n_clusters, margin, method, audit, max_questions, random_state, hint
+        points,
+        n_clusters,
+        margin,
+        method,
+        audit,
+        max_questions,
+        random_state,
+        hint,
+        looks,
+        max_looks,
     )
+    parameters = replace(parameters, looks=answering.look_sizes(parameters.looks))
     given, read = _given(known, answers, len(points)), VerdictReader()
 
     def driven(run: RecoveryRun) -> Recovery:
+        after_batch = None if on_progress is None else lambda: on_progress(run.labelling)
+        if parameters.looks != PAIRS:
+            return drive_looks(
+                run,
+                lambda look: checked_reply(answering, look, read),
+                after_batch,
+                run.snapshot,
+            )
         return drive_batches(
             run,
             lambda questions: checked_answers(answering, questions, read),
-            None if on_progress is None else lambda: on_progress(run.labelling),
+            after_batch,
             run.snapshot,
         )
 

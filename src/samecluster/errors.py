@@ -14,6 +14,8 @@ SameClusterError
     ├── DataMismatchError              the session is about other data
     └── SchemaError                    written by another version, or no session at all
 
+FarValuesWarning (UserWarning) is a warning: some values are far beyond all others.
+
 An error is raised before anything is changed: the object that raised it can be used on.
 """
 
@@ -25,6 +27,7 @@ __all__ = [
     "AnswerError",
     "ContradictionError",
     "DataMismatchError",
+    "FarValuesWarning",
     "GeometryError",
     "InvalidInputError",
     "OracleError",
@@ -36,6 +39,10 @@ __all__ = [
     "SolverError",
     "StoreError",
 ]
+
+
+class FarValuesWarning(UserWarning):
+    """A column has values far beyond all others; the message names column and rows."""
 
 
 class SameClusterError(Exception):

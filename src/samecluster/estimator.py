@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
@@ -12,6 +13,8 @@ from samecluster._typing import FloatArray
 from samecluster.api import recover
 from samecluster.errors import InvalidInputError
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import LookSizes
+from samecluster.questions.pair import Answer
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Method, Problem
 from samecluster.recovery.result.how import How
@@ -25,8 +28,10 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters, margin, method, random_state : as in `samecluster.start`, but that one cluster is
+    n_clusters, margin, method, audit, max_questions, looks, max_looks, answers, known, hint : as in
+        `samecluster.recover`, with the same defaults and the same results, but that one cluster is
         allowed here, as everywhere in scikit-learn; it asks nothing
+    error_rate, random_state, on_progress : as in `samecluster.recover`
     oracle : an `samecluster.oracles.Oracle`, or a function of two row numbers. `fit` asks it.
 
     Attributes
@@ -50,16 +55,34 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self,
         n_clusters: int | None = None,
         *,
-        margin: float = 1.0,
+        margin: float | Literal["auto"] = "auto",
         method: str | Method = "certify",
+        audit: tuple[float, float] | None = None,
+        max_questions: int | None = None,
+        looks: Literal["pairs", "auto"] | LookSizes = "pairs",
+        max_looks: int | None = None,
+        answers: Iterable[Answer] = (),
+        known: Any = None,
+        hint: Any = None,
+        error_rate: float = 0.0,
         oracle: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
+        on_progress: Callable[[Labelling], None] | None = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.margin = margin
         self.method = method
+        self.audit = audit
+        self.max_questions = max_questions
+        self.looks = looks
+        self.max_looks = max_looks
+        self.answers = answers
+        self.known = known
+        self.hint = hint
+        self.error_rate = error_rate
         self.oracle = oracle
         self.random_state = random_state
+        self.on_progress = on_progress
 
     def fit(self, X: Any, y: Any = None) -> SameCluster:
         """Recover the clusters of X; y is ignored."""
@@ -77,19 +100,12 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
                 "SameCluster needs an oracle to ask: SameCluster(oracle=...), see "
                 "samecluster.oracles"
             )
-        return recover(
-            X,
-            self.oracle,
-            n_clusters=self.n_clusters,
-            margin=self.margin,
-            method=self.method,
-            random_state=self.random_state,
-        )
+        return recover(X, **self.get_params(deep=False))
 
 
 def _one_cluster(X: FloatArray) -> Recovery:
     """What one cluster leaves to find out: nothing."""
-    problem = Problem(X, n_clusters=1, margin=np.inf, rng=np.random.default_rng(0))
+    problem = Problem(X, n_clusters=1, margin=None, rng=np.random.default_rng(0))
     labelling = Labelling(problem, "one cluster", Ledger())
     labelling.mark(np.arange(len(X)), 0, How.PROVEN)
     return labelling.recovery()

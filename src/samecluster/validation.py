@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import math
 import numbers
+import warnings
 from collections.abc import Hashable, Iterable, Iterator
 from typing import Any
 
 import numpy as np
 
 from samecluster._parameters import whole_number
-from samecluster._typing import IntArray
-from samecluster.errors import InvalidInputError
+from samecluster._resolution import far_values
+from samecluster._typing import FloatArray, IntArray
+from samecluster.errors import FarValuesWarning, InvalidInputError
 from samecluster.questions.given_groups import groups_as_pairs
+from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question
 
 __all__ = [
@@ -21,11 +24,24 @@ __all__ = [
     "checked_given",
     "checked_hint",
     "checked_known",
+    "checked_limit",
+    "checked_looks",
     "checked_margin",
-    "checked_max_questions",
     "checked_n_clusters",
     "generator",
+    "warn_of_far_values",
 ]
+
+
+def warn_of_far_values(X: Any, points: FloatArray) -> None:
+    """Name columns and rows with values far beyond all others, such as codes for "unknown".
+
+    Labels are no less right for them, but the mixture that guides questions sees less.
+    """
+    names = getattr(X, "columns", None)
+    for found in far_values(points):
+        column = str(found.column) if names is None else repr(names[found.column])
+        warnings.warn(found.said(column), FarValuesWarning, stacklevel=3)
 
 
 def checked_given(answers: Iterable[Any], n: int) -> Iterator[Answer]:
@@ -136,8 +152,18 @@ def checked_error_rate(error_rate: Any) -> float:
     return rate
 
 
-def checked_max_questions(max_questions: Any) -> int | None:
-    return None if max_questions is None else whole_number("max_questions", max_questions)
+def checked_limit(name: str, limit: Any) -> int | None:
+    return None if limit is None else whole_number(name, limit)
+
+
+def checked_looks(looks: Any) -> LookSizes:
+    if isinstance(looks, LookSizes):
+        return looks
+    if looks == "pairs":
+        return PAIRS
+    if looks == "auto":
+        return LookSizes()
+    raise InvalidInputError(f'looks must be "pairs", "auto" or LookSizes, got {looks!r}')
 
 
 def generator(random_state: Any) -> np.random.Generator:

@@ -112,7 +112,7 @@ def test_impossible_settings_are_refused(options, message, tmp_path) -> None:
 
 
 def test_sources_that_are_none_are_refused(tmp_path) -> None:
-    refused(tmp_path / "nothing.npy", "does not exist", tmp_path)
+    refused(tmp_path / "nothing.npy", "there is no file", tmp_path)
     (tmp_path / "data.csv").write_text("1,2\n")
     refused(tmp_path / "data.csv", r"must end in \.npy or \.parquet", tmp_path)
     (tmp_path / "empty").mkdir()

@@ -344,6 +344,7 @@ def test_status_says_that_it_is_a_sample(points) -> None:
         ({"text": ["a"]}, "--text does not go with --in-blocks"),
         ({"reduce": 2}, "--reduce does not go with --in-blocks"),
         ({"drop_missing": True}, "--drop-missing does not go with --in-blocks"),
+        ({"missing_cells": "median"}, "--missing does not go with --in-blocks"),
         ({"vectors": Path("v.npy")}, "--vectors does not go with --in-blocks"),
         ({"labels": "a"}, "--labels does not go with --in-blocks"),
         ({"scale": True}, "numbers are as they are"),
@@ -380,6 +381,38 @@ def test_columns_that_cannot_be_used_are_named(tmp_path, monkeypatch, more, mess
         )
     with pytest.raises(InvalidInputError, match=message):
         open_session(asked_for(data, **more))
+
+
+def test_identifiers_are_left_out_and_said_and_the_choice_is_kept(tmp_path) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    data = tmp_path / "points.parquet"
+    numbers = np.random.default_rng(0).permutation(6_000)
+    columns = {f"c{at}": column for at, column in enumerate(MADE.X.T)}
+    pq.write_table(pa.table({"order": numbers, "amount": numbers * 1.5, **columns}), data)
+    with open_session(asked_for(data)) as opened:
+        assert opened.data.told()[0].startswith("Left out: order, as it looks like an identifier.")
+        first = opened.options.features
+        assert first == ("amount", *columns)
+    with open_session(asked_for(data)) as again:
+        assert again.options.features == first
+    for more, expected in (
+        ({"ignore": ["order,amount"]}, tuple(columns)),
+        ({"features": ["order", "c0"]}, ("order", "c0")),
+    ):
+        other = tmp_path / f"{'-'.join(more)}.samecluster"
+        with open_session(asked_for(data, session=other, **more)) as opened:
+            assert opened.options.features == expected
+            assert opened.data.told() == ()
+
+
+def test_a_missing_value_in_blocks_is_named_with_what_to_do(tmp_path) -> None:
+    X = np.array(MADE.X)
+    X[17, 1] = np.nan
+    np.save(tmp_path / "points.npy", X)
+    with pytest.raises(InvalidInputError, match=r"row 17, column .* is nan; .*: write the data"):
+        open_session(asked_for(tmp_path / "points.npy"))
 
 
 def test_a_session_in_memory_stays_one(points) -> None:

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from samecluster import Certify
+from samecluster.errors import InvalidInputError
 from samecluster.large.replay import replayed
 from samecluster.large.sweep import Sweep, SweepWork, open_bits
 from samecluster.points.survey import Survey
@@ -17,6 +18,7 @@ SAMPLE = np.concatenate([CORNERS, CORNERS + np.array([50.0, 0.0])])
 ROWS = np.array(
     [[0.0, 0.0], [0.9, 0.9], [1.4, 0.0], [1.5, 0.0], [50.0, 1.2], [25.0, 0.0], [48.6, 0.0]]
 )
+PLAIN = Certify(kernel="numpy")
 EXPECTED = [0, 0, 0, -1, 1, -1, 1]
 
 
@@ -29,7 +31,7 @@ def sweep(n_rows: int = 10) -> Sweep:
         log.add_answer(0, item, "same")
         log.add_answer(4, 4 + item, "same")
     log.add_answer(0, 4, "different")
-    known = replayed(log, SAMPLE, Survey.of(everything), Certify(kernel="numpy"))
+    known = replayed(log, SAMPLE, Survey.of(everything), PLAIN)
     return Sweep(known.closure, n_rows)
 
 
@@ -76,3 +78,13 @@ def test_the_work_on_a_block_gives_back_what_it_could_not_decide() -> None:
         assert found.names.tolist() == [0, 0, -1, 1, -1, 1]
         assert found.left.tolist() == [[1.5, 0.0], [25.0, 0.0]]
     assert open_bits(np.zeros(3, bool)) is None
+
+
+def test_more_groups_than_two_bytes_can_name_are_refused() -> None:
+    known = replayed(ProofLog("", 1.0, None, np.full(2, 1e-9)), SAMPLE, Survey.of(SAMPLE), PLAIN)
+    known.closure.ask(0, 32_767)
+    Sweep(known.closure, 10)
+    known.closure.ask(1, 40_000)
+    assert known.closure.labels[1] == 40_000
+    with pytest.raises(InvalidInputError, match="more than 32,767 groups"):
+        Sweep(known.closure, 10)

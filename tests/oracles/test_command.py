@@ -221,6 +221,20 @@ def test_a_program_that_never_answers_is_ended_with_all_that_it_started(program,
     wait_until(lambda: not any(map(is_alive, started(tmp_path))))
 
 
+@pytest.mark.parametrize("waits", ["time.sleep(1000)", "sys.exit(3)", "log('no', 'answer')"])
+def test_what_leaves_its_group_holds_nobody(program, tmp_path, waits) -> None:
+    """A process of its own session keeps all pipes open; it still runs when the error is there."""
+    code = "import sys, time; time.sleep(40); open(sys.argv[1], 'w')"
+    started = [sys.executable, "-c", code, str(tmp_path / "ended")]
+    escape = f"subprocess.Popen({started!r}, start_new_session=True).pid"
+    oracle = program(waits, f"import subprocess\nlog('escaped', {escape})", retries=0, timeout=1)
+    with pytest.raises(OracleError, match="gave no answer"):
+        oracle.answer(Question(0, 1))
+    oracle.close()
+    assert not (tmp_path / "ended").exists()
+    os.kill(int((tmp_path / "escaped").read_text()), signal.SIGKILL)
+
+
 def test_a_program_that_never_reads_is_ended_too(program, tmp_path) -> None:
     """The question is larger than a pipe, so that writing it blocks."""
     program(ECHO, "time.sleep(600)")

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from samecluster import Question, Verdict
 from samecluster.errors import InvalidInputError, ProtocolError
 from samecluster.oracles import FunctionOracle, LabelOracle, NoisyOracle, RowOracle
+from samecluster.questions.look import Board, Choice, LookSizes, Sheet
 
 items = st.integers(0, 99)
 
@@ -94,3 +95,23 @@ def test_impossible_noise_is_refused() -> None:
         NoisyOracle(LabelOracle([0]), 0.1, "day")  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="random_state must be a whole number"):
         NoisyOracle(LabelOracle([0]), 0.1, random_state=np.random.default_rng(0))  # type: ignore[arg-type]
+
+
+def test_a_noisy_oracle_errs_on_looks_at_the_rates_given_and_always_alike() -> None:
+    labels = np.arange(3_000) % 3
+    noisy = NoisyOracle(
+        LabelOracle(labels), p=0.0, random_state=4, mischoice=0.2, overlook=0.3
+    ).bound_to(labels[:, None].astype(float))
+    assert noisy.look_sizes(LookSizes()) == LookSizes()
+    choices = [Choice(item, ((0,), (1,), (2,))) for item in range(3, 3_000)]
+    wrong = [noisy.choose(choice).groups != (choice.item % 3,) for choice in choices]
+    assert 0.17 < np.mean(wrong) < 0.23
+    assert wrong == [noisy.choose(choice).groups != (choice.item % 3,) for choice in choices]
+    sheets = [Sheet(0, tuple(range(at, at + 12))) for at in range(3, 2_900, 12)]
+    odd = [sum(item % 3 != 0 for item in sheet.items) for sheet in sheets]
+    marked = [noisy.sort(sheet).marked for sheet in sheets]
+    assert all(item % 3 for items in marked for item in items), "what belongs is never marked"
+    assert 0.27 < 1 - sum(map(len, marked)) / sum(odd) < 0.33
+    boards = [Board((at, at + 1, at + 3)) for at in range(0, 2_990, 3)]
+    left_alone = [not noisy.join(board).joined for board in boards]
+    assert 0.27 < np.mean(left_alone) < 0.33

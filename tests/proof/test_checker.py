@@ -10,7 +10,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from samecluster.geometry.resolution import column_spread
+from samecluster._resolution import column_spread
 from samecluster.proof import checker
 from samecluster.proof.checker import BadProof, VerifiedProof
 from samecluster.proof.fingerprint import fingerprint

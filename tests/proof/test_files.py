@@ -247,7 +247,7 @@ def test_the_command_says_the_resolution_and_refuses_a_large_one(tmp_path) -> No
     save_proof(log, proof)
     done = verify(data, proof)
     assert done.returncode == 0
-    assert "if every cluster has margin 1.25 at resolution 0.00024" in done.stdout
+    assert "if every cluster has margin 1.25 (resolution 0.00024)" in done.stdout
     log.resolution[0] = 1e300  # with it one cluster follows from no answer
     log.add_inside(0, np.arange(1, 6), np.tile([0, -1], (5, 1)))
     save_proof(log, proof)

@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from samecluster.questions.look import pairs_of
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement, belongs
@@ -22,8 +23,8 @@ def driven(plan: Plan[Any], answer: Answering) -> tuple[Any, list[list[Question]
     verdicts: Sequence[Verdict] | None = None
     try:
         while True:
-            batch = next(plan) if verdicts is None else plan.send(verdicts)
-            asked.append(list(batch))
+            batch = pairs_of(next(plan) if verdicts is None else plan.send(verdicts))
+            asked.append(batch)
             verdicts = [answer(question) for question in batch]
     except StopIteration as end:
         return end.value, asked

@@ -112,6 +112,16 @@ def test_a_key_protects_against_an_answer_that_arrives_again_after_an_undo() -> 
     assert resumed.state.n_questions == session.state.n_questions == 0
 
 
+def test_a_key_that_only_repeated_an_answer_protects_too() -> None:
+    session = new_session()
+    (question,) = session.ask()
+    sequence = session.tell(question.id, "same", key="answer-1")
+    assert session.tell(question.id, "same", key="answer-2") == sequence
+    session.undo()
+    assert session.tell(question.id, "same", key="answer-2") == sequence, "it arrives again"
+    assert session.state.n_questions == 0
+
+
 def test_two_people_may_use_the_same_keys() -> None:
     session = new_session(method="everything")
     told = []

@@ -174,3 +174,18 @@ def test_a_question_about_a_row_that_an_update_removed_gives_way_to_another() ->
     (following,) = session.ask("ann", lease_seconds=60)
     assert gone.item not in (following.item, following.comparator)
     assert [one.id for one in session.ask("ben", lease_seconds=60)] == [beside.id]
+
+
+def test_undoing_an_answer_takes_nothing_from_who_looks_at_it_by_now() -> None:
+    clock = Clock()
+    session = new_session(clock=clock, method="everything")
+    (question,) = session.ask("ann", lease_seconds=60)
+    clock.move(60)
+    assert session.ask("ben", lease_seconds=60)[0].id == question.id
+    session.tell(question.id, truth(question), "ann")
+    again = session.undo("ann", lease_seconds=60)
+    assert again is not None
+    assert again.id == question.id, "it is shown again"
+    session.release("ann")
+    (other,) = session.ask("cem", lease_seconds=60)
+    assert other.id != question.id, "ben still looks at it"

@@ -118,3 +118,16 @@ def test_rows_left_out_are_counted() -> None:
     assert (found.n_rows, found.n_dropped, found.n_features) == (4, 1, 2)
     assert "3 items (1 left out for missing values) with 2 features" in str(found)
     assert str(inspect_table(table)).splitlines()[-1].startswith("Problem: data, row 1")
+
+
+def test_the_resolution_and_values_far_beyond_all_others_are_said() -> None:
+    rng = np.random.default_rng(0)
+    age, height = rng.normal(40, 9, 400).tolist(), rng.normal(170, 9, 400).tolist()
+    age[17] = 999_999_999.0
+    found = inspect_table(as_table({"age": age, "height": height}), FeatureOptions(scale=False))
+    (note,) = found.notes
+    assert note.startswith("Column 'age' is far beyond its other values in row 17: 1e+09, where")
+    assert len(found.resolution) == 2
+    assert max(found.resolution) < 1e-6
+    assert "a declared margin says that no group has a boundary sharper" in str(found)
+    assert note in str(found)

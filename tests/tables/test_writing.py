@@ -201,3 +201,14 @@ def test_a_name_that_the_encoding_lacks_is_an_error() -> None:
         results_as_bytes(table, ["→", "b"], ["asked"] * 2, [1, 1])
     with pytest.raises(InvalidInputError, match="format must be csv"):
         results_as_bytes(table, [0, 0], ["asked"] * 2, [1, 1], format="odf")  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("sign", "=+-@＝＋－＠")
+@pytest.mark.parametrize(
+    "before", ["", " ", "\n", "\r", "\t", "\x0b", "\xa0", "\ufeff", "\u200f", " \n "]
+)
+def test_a_formula_is_disarmed_wherever_it_hides(before, sign) -> None:
+    table = as_table({"t": [f"{before}{sign}1+1", f"x{sign}1+1", "-5", " +5"], "x": [1, 2, 3, 4]})
+    rows = list(csv.reader(io.StringIO(as_csv(table), newline="")))
+    assert rows[1][0] == f"'{before}{sign}1+1"
+    assert [row[0] for row in rows[2:]] == [f"x{sign}1+1", "-5", " +5"]

@@ -90,6 +90,9 @@ def verify(
             "are then taken to have no sharper boundary."
         ),
     ] = 2.0**-10,
+    max_memory: Annotated[
+        float | None, typer.Option(help="GiB that the points and a line of the proof may take; 2.")
+    ] = None,
 ) -> None:
     """Check a proof against the data, in exact arithmetic, and name the first bad record.
 
@@ -97,7 +100,7 @@ def verify(
     """
     from samecluster.cli.commands.verify import run_verify
 
-    if not run_verify(data, proof, resolution):
+    if not run_verify(data, proof, resolution, max_memory):
         raise typer.Exit(1)
 
 
@@ -177,6 +180,9 @@ def main() -> None:
         code = error.exit_code  # type: ignore[attr-defined]
     except typer.Abort:
         print_error("stopped")
+        code = 1
+    except MemoryError:
+        print_error("there is not enough memory; for large data there is --in-blocks")
         code = 1
     except OSError as error:  # of a file it says which; standard output has no name
         print_error(str(error) if error.filename else f"standard output: {error.strerror}")

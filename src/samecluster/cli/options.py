@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from samecluster.oracles import CommandOracle
     from samecluster.oracles.command_protocol import ShownItem
 
-__all__ = ["Force", "Json", "OracleCommandOptions", "takes_request"]
+__all__ = ["Force", "Json", "OracleCommandOptions", "command_again", "takes_request"]
 
 
 Force = Annotated[
@@ -44,6 +45,9 @@ _OPTIONS: dict[str, Any] = {
         "--na", help="A cell that stands for no value, beside NA, NaN, null, ..."
     ),
     "header": typer.Option("--header/--no-header", help="Whether the first line has names."),
+    "max_memory": typer.Option(
+        "--max-memory", help="GiB that data may take when it is read or unpacked; 2."
+    ),
     "in_blocks": typer.Option(
         "--in-blocks",
         help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Questions are "
@@ -121,6 +125,14 @@ def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[...
         return run
 
     return with_options
+
+
+def command_again(command: str, request: Request) -> str:
+    """The command that goes on with a session, as somebody could type it."""
+    at = [] if request.session is None else ["--session", str(request.session)]
+    who = [] if request.who is None else ["--who", request.who]
+    blocks = ["--in-blocks"] if request.in_blocks else []
+    return shlex.join(["samecluster", command, request.data, *blocks, *at, *who])
 
 
 @dataclass(frozen=True)

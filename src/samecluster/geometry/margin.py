@@ -21,10 +21,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from samecluster._parameters import check_share
+from samecluster._resolution import column_range, resolution_of
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError, SolverError
 from samecluster.geometry import tolerance
-from samecluster.geometry.resolution import column_range, resolution_of
 
 __all__ = ["ClusterMargin", "margin_of", "true_margin", "worst"]
 

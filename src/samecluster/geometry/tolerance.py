@@ -5,10 +5,10 @@ Lengths are relative: coordinates are scaled so that each column spans about one
 """
 
 RESOLUTION = 1e-9
-"""Differences below this share of a column's range carry no meaning (theory: resolution τ).
+"""Differences below this share of a column's range mean nothing to RECUR (theory: resolution τ).
 
 Floats cannot hold a flat cluster exactly, so "lies in the span" needs a length. A cluster boundary
-is taken to be no sharper than this in any column.
+is taken to be no sharper than this in any column. (That of certify is in `resolution`.)
 """
 
 ROUNDING_NOISE = 1e-13

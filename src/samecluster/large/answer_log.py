@@ -10,6 +10,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+from samecluster._files import check_input, check_size
 from samecluster.errors import DataMismatchError, StoreError
 from samecluster.questions.pair import Answer, Question, Verdict
 
@@ -21,6 +22,7 @@ def read_answer_log(path: Path, n: int) -> list[Answer]:
 
     A last line that was being written when something stopped the run is left out.
     """
+    check_size(path.name, check_input(path))
     text = path.read_bytes()
     complete = text[: text.rfind(b"\n") + 1].decode("utf-8", errors="replace")
     lines = [_parsed(path, at, line) for at, line in enumerate(complete.splitlines(), 1)]

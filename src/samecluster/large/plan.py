@@ -24,6 +24,7 @@ from samecluster.large.follow import LabelledSample, SampleLabels
 from samecluster.large.other_rows import OtherRows, about_rows, refuted_by_row
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import pairs_of
 from samecluster.questions.pair import Answer
 from samecluster.questions.run import Plan
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
@@ -88,6 +89,7 @@ class LargePlan:
         self._rest.write_log(certify.known)
         numbers = _numbers(certify)
         self._rest.relabel(numbers)
+        self._labelling.keep_asked_to_answers()
         return numbers[certify.known.closure.labels], self._labelling.how
 
     def _infer(self) -> Plan[tuple[Array, Array]]:
@@ -100,6 +102,7 @@ class LargePlan:
     def _labelled_sample(self) -> LabelledSample:
         labelling, survey = self._labelling, self._problem.survey
         assert survey is not None
+        labelling.keep_asked_to_answers()
         return LabelledSample(
             self._problem.X,
             survey,
@@ -144,8 +147,9 @@ def by_row(plan: Plan[Any], rest: OtherRows, on_answer: Callable[[Answer], objec
     """A plan about places in the sample, as one about rows; ``on_answer`` hears of the places."""
     batch = next(plan, None)
     while batch is not None:
-        verdicts = yield [about_rows(question, rest.rows) for question in batch]
-        for question, verdict in zip(batch, verdicts, strict=True):
+        places = pairs_of(batch)
+        verdicts = yield [about_rows(question, rest.rows) for question in places]
+        for question, verdict in zip(places, verdicts, strict=True):
             on_answer(Answer(question, verdict))
         try:
             batch = plan.send(verdicts)

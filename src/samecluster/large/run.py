@@ -21,7 +21,7 @@ from samecluster.proof.files import writing_proof
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Plan, Run
-from samecluster.recovery.audit.plan import audited
+from samecluster.recovery.audit.stored_labels import audited
 from samecluster.recovery.certify.levels import first_rows, sample_seed
 from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.problem import Problem
@@ -105,7 +105,12 @@ class LargeRun(Run[LargeRecovery]):
             # Drawn only now: the labels were chosen without knowing which would be checked.
             draws = np.random.default_rng(int(parameters.rng.integers(2**63)))
             report = yield from audited(
-                store.labels, store.how, tuple(self.ledger), *parameters.audit, draws
+                store.labels,
+                store.how,
+                tuple(self.ledger),
+                *parameters.audit,
+                draws,
+                parameters.margin,
             )
         rows = self._rest.rows
         return LargeRecovery(

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from samecluster._typing import Array
+from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach import linear_programs
 from samecluster.geometry.reach.column_subsets import ColumnSubsets
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
@@ -30,6 +31,8 @@ PIECE = 262_144
 _MANY_ROWS = 300_000
 # Members of a cluster that this is learnt from: 256 per direction of `ColumnSubsets`, which has 32.
 _LEARNT_FROM = 8_192
+
+_MOST_NAMES = int(np.iinfo(np.int16).max)  # two bytes per row of the data
 
 _QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
@@ -52,6 +55,11 @@ class Sweep:
     @_QUIET
     def __init__(self, closure: Closure, n_rows: int) -> None:
         self._names = list(closure.alive)
+        if max(self._names, default=0) > _MOST_NAMES:
+            raise InvalidInputError(
+                f"more than {_MOST_NAMES:,} groups were found, too many for rows outside of "
+                "memory; recover a sample of the rows, or use fewer features"
+            )
         self._clusters = [closure.clusters[c] for c in self._names]
         self._bound, self._limit = closure.bound, closure.limit
         self._compiled = closure.kernel.compiled

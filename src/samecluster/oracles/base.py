@@ -11,9 +11,28 @@ import numpy as np
 
 from samecluster._typing import FloatArray
 from samecluster.errors import AnswerError, InvalidInputError, OracleError
+from samecluster.questions.look import (
+    PAIRS,
+    Board,
+    Choice,
+    Look,
+    LookSizes,
+    Marks,
+    Picks,
+    Reply,
+    Sheet,
+    Unions,
+)
 from samecluster.questions.pair import Question, Verdict
 
-__all__ = ["Oracle", "VerdictReader", "as_oracle", "checked_answer", "checked_answers"]
+__all__ = [
+    "Oracle",
+    "VerdictReader",
+    "as_oracle",
+    "checked_answer",
+    "checked_answers",
+    "checked_reply",
+]
 
 _SILENT = 10  # answers of None from the first one on: nobody who looks is unsure so often
 
@@ -35,6 +54,31 @@ class Oracle(ABC):
         """
         for question in questions:
             yield question, checked_answer(self, question)
+
+    def choose(self, choice: Choice) -> Any:
+        """The places of the groups that the item belongs to, as one number or several.
+
+        Nothing in it (``()``) means none of these; None means unsure. Optional, like `sort` and
+        `join`: an oracle that leaves a kind of look out is asked pairs instead (`look_sizes`).
+        """
+        raise NotImplementedError
+
+    def sort(self, sheet: Sheet) -> Any:
+        """The items that do not belong with the reference, or `Marks`; None means unsure."""
+        raise NotImplementedError
+
+    def join(self, board: Board) -> Any:
+        """The sets of items that are one cluster, or `Unions`; None means unsure."""
+        raise NotImplementedError
+
+    def look_sizes(self, wanted: LookSizes) -> LookSizes:
+        """What of the wanted looks it can answer; oracles that ask others override it."""
+        mine = type(self)
+        return LookSizes(
+            wanted.choice if mine.choose is not Oracle.choose else PAIRS.choice,
+            wanted.sheet if mine.sort is not Oracle.sort else PAIRS.sheet,
+            wanted.board if mine.join is not Oracle.join else PAIRS.board,
+        )
 
     def bound_to(self, X: FloatArray) -> Oracle:
         """This oracle for the rows of X; only oracles that look at rows need to override it."""
@@ -90,6 +134,46 @@ def checked_answer(
             f"the oracle failed on {question}: {type(error).__name__}: {error}"
         ) from error
     return (read or as_verdict)(verdict, question)
+
+
+def checked_reply(oracle: Oracle, look: Look, read: VerdictReader | None = None) -> Reply:
+    """The oracle's reply to a look; OracleError if it fails or says something that does not fit."""
+    try:
+        match look:
+            case Question():
+                return checked_answer(oracle, look, read)
+            case Choice():
+                return _as_picks(oracle.choose(look))
+            case Sheet():
+                return _as_marks(oracle.sort(look), look)
+            case Board():
+                return _as_unions(oracle.join(look), look)
+    except AnswerError:
+        raise
+    except Exception as error:
+        raise OracleError(f"the oracle failed: {type(error).__name__}: {error}") from error
+
+
+def _as_picks(said: Any) -> Picks:
+    if said is None or said is Verdict.UNSURE:
+        return Picks(unsure=True)
+    if isinstance(said, Picks):
+        return said
+    return Picks((int(said),) if np.ndim(said) == 0 else tuple(int(place) for place in said))
+
+
+def _as_marks(said: Any, sheet: Sheet) -> Marks:
+    if said is None or said is Verdict.UNSURE:
+        return Marks(unsure=sheet.items)
+    return said if isinstance(said, Marks) else Marks(tuple(int(item) for item in said))
+
+
+def _as_unions(said: Any, board: Board) -> Unions:
+    if said is None or said is Verdict.UNSURE:
+        return Unions(unsure=board.items)
+    if isinstance(said, Unions):
+        return said
+    return Unions(tuple(tuple(int(item) for item in group) for group in said))
 
 
 def checked_answers(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import queue
 import signal
 import subprocess
 import threading
@@ -135,44 +136,52 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            bufsize=0,  # a buffer could not be closed while a thread waits in it
             start_new_session=True,
             # A Python program that does not flush would otherwise look as if it never answered.
             env=os.environ | {"PYTHONUNBUFFERED": "1"},
         )
-        self._stderr = b""
+        self._stderr = self._unread = b""
+        self._replies: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
 
     def exchange(self, line: bytes, timeout: float | None) -> tuple[bytes, bool]:
         """What it wrote in reply, nothing if its output ended, and whether it came in time."""
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        late = threading.Event()
-        watch = threading.Timer(timeout or 0.0, self._out_of_time, [late])
-        watch.daemon = True
-        if timeout is not None:
-            watch.start()
-        reply = b""
-        # Killing the process is what ends a write or a read that takes too long.
-        with contextlib.suppress(OSError):
-            self._process.stdin.write(line)
-            self._process.stdin.flush()
-            reply = self._process.stdout.readline(_LONGEST_LINE + 1)
-        watch.cancel()
-        return reply, not late.is_set()
+        self._replies = queue.SimpleQueue()
+        # Not in this thread: what escaped from the group may hold the pipes open for ever.
+        threading.Thread(target=self._talk, args=[line, self._replies], daemon=True).start()
+        try:
+            return self._replies.get(timeout=timeout), True
+        except queue.Empty:
+            self.kill()
+            return b"", False
 
-    def _out_of_time(self, late: threading.Event) -> None:
-        late.set()
-        self.kill()
+    def _talk(self, line: bytes, replies: queue.SimpleQueue[bytes]) -> None:
+        stdin, stdout = self._process.stdin, self._process.stdout
+        assert stdin is not None
+        assert stdout is not None
+        reply, unwritten = b"", memoryview(line)
+        with contextlib.suppress(OSError, ValueError):  # the pipes may be closed meanwhile
+            while unwritten:
+                unwritten = unwritten[stdin.write(unwritten) :]
+            while b"\n" not in self._unread and len(self._unread) <= _LONGEST_LINE:
+                if not (chunk := stdout.read(1 << 16)):
+                    break
+                self._unread += chunk
+            reply, end, self._unread = self._unread.partition(b"\n")
+            reply += end
+        replies.put(reply)
 
     def kill(self) -> None:
-        """End it and all that it started."""
+        """End it and all that it started, and whoever waits for its reply."""
         if hasattr(os, "killpg"):
             # The group outlives its leader while others are in it, and is gone with the last.
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         else:
             self._process.kill()
+        self._replies.put(b"")
 
     def end_input(self) -> None:
         assert self._process.stdin is not None

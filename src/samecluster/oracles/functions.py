@@ -8,6 +8,7 @@ from typing import Any
 from samecluster._typing import FloatArray
 from samecluster.errors import ProtocolError
 from samecluster.oracles.base import Oracle, VerdictReader
+from samecluster.questions.look import PAIRS, Board, Choice, LookSizes, Sheet
 from samecluster.questions.pair import Question, Verdict
 
 __all__ = ["FunctionOracle", "RowOracle"]
@@ -16,13 +17,40 @@ __all__ = ["FunctionOracle", "RowOracle"]
 class FunctionOracle(Oracle):
     """Asks ``function(i, j)`` with two row numbers: True, False, or None if it is unsure.
 
+    ``choose``, ``sort`` and ``join`` answer whole looks, as the methods of `Oracle` do; without
+    them such looks are asked as pairs.
+
     >>> FunctionOracle(lambda i, j: i % 2 == j % 2).answer(Question(1, 2))
     <Verdict.DIFFERENT: 'different'>
     """
 
-    def __init__(self, function: Callable[[int, int], Any]) -> None:
+    def __init__(
+        self,
+        function: Callable[[int, int], Any],
+        *,
+        choose: Callable[[Choice], Any] | None = None,
+        sort: Callable[[Sheet], Any] | None = None,
+        join: Callable[[Board], Any] | None = None,
+    ) -> None:
         self._function = function
+        self._choose, self._sort, self._join = choose, sort, join
         self._read = VerdictReader()
+
+    def look_sizes(self, wanted: LookSizes) -> LookSizes:
+        return LookSizes(
+            PAIRS.choice if self._choose is None else wanted.choice,
+            PAIRS.sheet if self._sort is None else wanted.sheet,
+            PAIRS.board if self._join is None else wanted.board,
+        )
+
+    def choose(self, choice: Choice) -> Any:
+        return self._choose(choice) if self._choose else super().choose(choice)
+
+    def sort(self, sheet: Sheet) -> Any:
+        return self._sort(sheet) if self._sort else super().sort(sheet)
+
+    def join(self, board: Board) -> Any:
+        return self._join(board) if self._join else super().join(board)
 
     def __repr__(self) -> str:
         return f"FunctionOracle({_name(self._function)})"

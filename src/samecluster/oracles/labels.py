@@ -8,6 +8,7 @@ import numpy as np
 
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.base import Oracle
+from samecluster.questions.look import Board, Choice, Sheet
 from samecluster.questions.pair import Question, Verdict
 
 __all__ = ["LabelOracle"]
@@ -39,3 +40,18 @@ class LabelOracle(Oracle):
 
     def answer(self, question: Question) -> Verdict:
         return Verdict.of(bool(self._labels[question.item] == self._labels[question.comparator]))
+
+    def choose(self, choice: Choice) -> tuple[int, ...]:
+        mine = self._labels[choice.item]
+        alike = [self._labels[group[0]] == mine for group in choice.groups]
+        return tuple(np.flatnonzero(alike).tolist())
+
+    def sort(self, sheet: Sheet) -> list[int]:
+        mine = self._labels[sheet.reference]
+        return [item for item in sheet.items if self._labels[item] != mine]
+
+    def join(self, board: Board) -> list[list[int]]:
+        groups: dict[Any, list[int]] = {}
+        for item in board.items:
+            groups.setdefault(self._labels[item], []).append(item)
+        return [group for group in groups.values() if len(group) > 1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -10,7 +11,8 @@ import numpy as np
 from samecluster._parameters import check_one_of, check_share
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.oracles.base import Oracle
+from samecluster.oracles.base import Oracle, checked_reply
+from samecluster.questions.look import Board, Choice, LookSizes, Marks, Picks, Sheet, Unions
 from samecluster.questions.pair import Question, Verdict
 
 __all__ = ["NoisyOracle"]
@@ -26,6 +28,11 @@ class NoisyOracle(Oracle):
     unit : "pair" flips each pair on its own: another comparator gives a fresh draw. "item"
         misjudges whole items: every comparison with a misjudged item is flipped (twice, that is
         not at all, between two of them), and only another person can tell.
+    mischoice : probability that a choice is answered with a wrong group (or "none" where there is
+        no other); p if None
+    overlook : probability that an item which does not belong is left unmarked on a sheet, and that
+        one which should be joined is left alone on a board; p if None. One look is one draw per
+        item: for each reference anew with the unit "pair", always the same with "item".
     random_state : a whole number: the person. Two oracles of one number err alike, two of
         different numbers independently, whatever they are asked and in whatever order.
 
@@ -43,8 +50,15 @@ class NoisyOracle(Oracle):
         p: float,
         unit: Literal["pair", "item"] = "pair",
         random_state: int = 0,
+        *,
+        mischoice: float | None = None,
+        overlook: float | None = None,
     ) -> None:
         check_share("p", p)
+        self._mischoice = p if mischoice is None else mischoice
+        self._overlook = p if overlook is None else overlook
+        check_share("mischoice", self._mischoice)
+        check_share("overlook", self._overlook)
         check_one_of("unit", unit, "pair", "item")
         if not isinstance(random_state, int | np.integer):
             # A generator would be spent in the order of the questions.
@@ -58,7 +72,17 @@ class NoisyOracle(Oracle):
         return f"NoisyOracle({self._oracle!r}, p={self._p}, unit={self._unit!r})"
 
     def bound_to(self, X: FloatArray) -> NoisyOracle:
-        return NoisyOracle(self._oracle.bound_to(X), self._p, self._unit, self._seed)
+        return NoisyOracle(
+            self._oracle.bound_to(X),
+            self._p,
+            self._unit,
+            self._seed,
+            mischoice=self._mischoice,
+            overlook=self._overlook,
+        )
+
+    def look_sizes(self, wanted: LookSizes) -> LookSizes:
+        return self._oracle.look_sizes(wanted)
 
     def answer(self, question: Question) -> Verdict:
         verdict = self._oracle.answer(question)
@@ -66,13 +90,44 @@ class NoisyOracle(Oracle):
             return verdict
         return Verdict.DIFFERENT if verdict is Verdict.SAME else Verdict.SAME
 
+    def choose(self, choice: Choice) -> Picks:
+        reply = checked_reply(self._oracle, choice)
+        assert isinstance(reply, Picks)
+        shown = tuple(group[0] for group in choice.groups)
+        seen = (choice.item, *shown) if self._unit == "pair" else (choice.item,)
+        if reply.unsure or not self._errs(*seen, p=self._mischoice):
+            return reply
+        others = [place for place in range(len(shown)) if place not in reply.groups]
+        return Picks((others[self._toss(*seen, 1) % len(others)],) if others else ())
+
+    def sort(self, sheet: Sheet) -> Marks:
+        reply = checked_reply(self._oracle, sheet)
+        assert isinstance(reply, Marks)
+        noticed = (i for i in reply.marked if not self._overlooks(i, sheet.reference))
+        return replace(reply, marked=tuple(noticed))
+
+    def join(self, board: Board) -> Unions:
+        reply = checked_reply(self._oracle, board)
+        assert isinstance(reply, Unions)
+        noticed = (
+            tuple(i for i in group if i == group[0] or not self._overlooks(i, group[0]))
+            for group in reply.joined
+        )
+        return replace(reply, joined=tuple(group for group in noticed if len(group) > 1))
+
+    def _overlooks(self, item: int, beside: int) -> bool:
+        seen = (item, beside) if self._unit == "pair" else (item,)
+        return self._errs(*seen, p=self._overlook)
+
     def _flips(self, question: Question) -> bool:
         if self._unit == "pair":
             return self._errs(*question.pair)
         return self._errs(question.item) != self._errs(question.comparator)
 
-    def _errs(self, *numbers: int) -> bool:
+    def _errs(self, *numbers: int, p: float | None = None) -> bool:
         """A coin that falls the same way whenever it is tossed for the same numbers."""
+        return self._toss(*numbers) < (self._p if p is None else p) * 2.0**64
+
+    def _toss(self, *numbers: int) -> int:
         text = ",".join(map(str, (self._seed, *numbers))).encode()
-        toss = int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")
-        return toss < self._p * 2.0**64
+        return int.from_bytes(hashlib.blake2b(text, digest_size=8).digest(), "big")

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from samecluster._extras import pyarrow
+from samecluster._files import MAX_BYTES, check_input, check_size
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
 from samecluster.points.dask import DaskPoints, is_dask
@@ -38,16 +39,19 @@ def as_points(source: Any, columns: Sequence[str] | None = None) -> Points:
     return source if hasattr(source, "blocks") else ArrayPoints(source)
 
 
-def open_points(path: str | Path, columns: Sequence[str] | None = None) -> FilePoints:
+def open_points(
+    path: str | Path, columns: Sequence[str] | None = None, max_bytes: int = MAX_BYTES
+) -> FilePoints:
     """Points in a .npy file, a Parquet file, or a folder of such files in the order of their names.
 
-    ``columns`` of Parquet files; all if None, and all must be numbers.
+    ``columns`` of Parquet files; all if None, and all must be numbers. A group of rows of such a
+    file, which is read as a whole, may take ``max_bytes``.
     """
     files = data_files(path)
     names = tuple(columns) if columns is not None else None
     parts: list[_Part] = []
     for file in files:
-        part = _open_part(file, names)
+        part = _open_part(file, names, max_bytes)
         if parts and part.layout != parts[0].layout:
             raise InvalidInputError(
                 f"{file} has another layout than {files[0]}: {part.layout} instead of "
@@ -60,9 +64,10 @@ def open_points(path: str | Path, columns: Sequence[str] | None = None) -> FileP
 def data_files(path: str | Path) -> list[Path]:
     """The file itself, or those of a folder that hold data, in the order of their names."""
     where = Path(path)
-    if not where.exists():
-        raise InvalidInputError(f"{where} does not exist")
-    return _files_in(where) if where.is_dir() else [where]
+    if where.is_dir():
+        return _files_in(where)
+    check_input(where)
+    return [where]
 
 
 def is_parquet(file: Path) -> bool:
@@ -167,7 +172,7 @@ class _NpyPart(_Part):
 
 
 class _ParquetPart(_Part):
-    def __init__(self, path: Path, columns: tuple[str, ...] | None) -> None:
+    def __init__(self, path: Path, columns: tuple[str, ...] | None, max_bytes: int) -> None:
         super().__init__(path)
         pa, pq = pyarrow()
         try:
@@ -190,6 +195,8 @@ class _ParquetPart(_Part):
             raise InvalidInputError(f"{path} has no rows; take it away if that is right")
         types = [schema.field(name).type.to_pandas_dtype() for name in self.names]
         self.dtype = np.result_type(*types)
+        size = max(groups) * len(self.names) * self.dtype.itemsize
+        check_size(f"{path}: a group of rows", size, max_bytes)
 
     def _check_types(self, schema: Any) -> None:
         is_ = pyarrow()[0].types
@@ -232,7 +239,8 @@ class _ParquetPart(_Part):
             if column.null_count:
                 row = done + int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
                 raise InvalidInputError(
-                    f"{self.path}, row {row}, column {name!r} is empty; every number is needed"
+                    f"{self.path}, row {row}, column {name!r} is empty; every number is needed: "
+                    "in blocks missing values are not filled in"
                 )
             out[:, at] = column.to_numpy(zero_copy_only=False)
         return out
@@ -241,9 +249,9 @@ class _ParquetPart(_Part):
 _PARQUET = (".parquet", ".pq")
 
 
-def _open_part(path: Path, columns: tuple[str, ...] | None) -> _Part:
+def _open_part(path: Path, columns: tuple[str, ...] | None, max_bytes: int) -> _Part:
     if is_parquet(path):
-        return _ParquetPart(path, columns)
+        return _ParquetPart(path, columns, max_bytes)
     if path.suffix.lower() != ".npy":
         raise InvalidInputError(f"{path} must end in .npy or .parquet, or be a folder of such")
     if columns is not None:

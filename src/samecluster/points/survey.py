@@ -10,7 +10,6 @@ import numpy as np
 
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.geometry.resolution import column_range
 from samecluster.points.block_work import is_remote, over_blocks
 from samecluster.points.protocol import Points
 
@@ -36,8 +35,9 @@ class Survey:
 
     @property
     def extent(self) -> FloatArray:
-        """The range of each column."""
-        return column_range(self.low, self.high)
+        """The range of each column; finite, whatever the numbers are."""
+        with np.errstate(over="ignore"):
+            return np.minimum(self.high - self.low, np.finfo(np.float64).max)
 
 
 # Rows that `_reduced` takes as one: long enough for NumPy's inner loop, short enough for the cache.
@@ -127,7 +127,8 @@ def surveyed(
 def _not_finite(
     points: Points, before: int, row: int, column: int, value: float
 ) -> InvalidInputError:
+    told = "; in blocks missing values are not filled in: write the data without them"
     return InvalidInputError(
         f"{points.place(before + row)}, column {points.column(column)} is {value}; "
-        "only finite numbers are allowed"
+        f"only finite numbers are allowed{told if np.isnan(value) else ''}"
     )

@@ -12,13 +12,14 @@ from typing import Any
 
 import numpy as np
 
-from samecluster._files import written_file
+from samecluster._files import MAX_BYTES, check_input, check_size, written_file
 from samecluster.errors import InvalidInputError
 from samecluster.proof.log import FORMAT, ProofLog, in_parts
 from samecluster.proof.parquet import RowWriter, read_rows
 
 __all__ = ["is_proof_file", "load_proof", "read_lines", "save_proof", "writing_proof"]
 
+_PER_CHARACTER = 16  # bytes in memory of a character of JSON: lists of numbers, and the text
 _LONGEST_HEADER = 1 << 20  # characters: what a proof of 10,000 columns has
 
 
@@ -76,20 +77,25 @@ def load_proof(path: str | Path) -> ProofLog:
         raise InvalidInputError(f"{path} is not a proof log ({error!r})") from error
 
 
-def read_lines(path: str | Path) -> Iterator[Any]:
-    """The lines of a log file for the checker: Parquet by its name, or text, packed or plain."""
+def read_lines(path: str | Path, max_bytes: int = MAX_BYTES) -> Iterator[Any]:
+    """The lines of a log file for the checker: Parquet by its name, or text, packed or plain.
+
+    One line, or group of rows, is in memory at a time, and takes ``max_bytes`` at most.
+    """
     source = Path(path)
+    check_input(source)
     if _is_parquet(source):
         with source.open("rb") as table:
             try:
-                yield from read_rows(table)
+                yield from read_rows(table, max_bytes)
             except InvalidInputError as error:
                 raise InvalidInputError(f"{source}: {error}") from error
         return
     number = 1
     try:
         with _opened_text(source) as lines:
-            for line in lines:
+            while line := lines.readline(max_bytes // _PER_CHARACTER + 1):
+                check_size(f"line {number}", len(line) * _PER_CHARACTER, max_bytes)
                 yield json.loads(line)
                 number += 1
     except (EOFError, OSError, RecursionError, ValueError, zlib.error) as error:

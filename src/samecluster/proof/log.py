@@ -18,6 +18,7 @@ __all__ = ["FORMAT", "ProofLog", "in_parts", "renumbered"]
 
 FORMAT = "samecluster-proof-1"
 _ROWS_PER_LINE = 8192  # about 0.5 MB of JSON: a reader holds one line, however long the proof
+_NUMBERS_PER_LINE = 1_000_000  # the same for rows of more than a hundred numbers
 _OF_MANY = {"in": 2, "sdp": 3}  # kinds that show many items, and the field that has them
 
 
@@ -139,8 +140,10 @@ def in_parts(record: tuple[Any, ...]) -> Iterator[tuple[Any, ...]]:
     if at is None:
         yield record
         return
-    for start in range(0, len(record[at]), _ROWS_PER_LINE):
-        part = record[at][start : start + _ROWS_PER_LINE]
+    width = len(record[at][0]) if record[0] == "in" and len(record[at]) else 1
+    step = min(_ROWS_PER_LINE, max(1, _NUMBERS_PER_LINE // width))
+    for start in range(0, len(record[at]), step):
+        part = record[at][start : start + step]
         yield (*record[:at], part, *record[at + 1 :])
 
 

@@ -13,11 +13,13 @@ from typing import Any
 import numpy as np
 
 from samecluster._extras import pyarrow
+from samecluster._files import MAX_BYTES, check_size
 from samecluster.errors import InvalidInputError
 
 __all__ = ["RowWriter", "read_rows"]
 
 _HEADER = b"samecluster"
+_PER_VALUE = 64  # bytes in memory of a value on its way to a line: an array, and Python's objects
 _ROWS_PER_GROUP = 65_536  # rows held in memory while writing; reading takes one group at a time
 _UNREADABLE = (AttributeError, OSError, LookupError, RecursionError, TypeError, ValueError)
 # The columns of the table that hold the fields of a record, in order.
@@ -75,7 +77,7 @@ class RowWriter:
         self._group = []
 
 
-def read_rows(source: Any) -> Iterator[Any]:
+def read_rows(source: Any, max_bytes: int = MAX_BYTES) -> Iterator[Any]:
     """The lines of a log from a binary file, as they were written; a group of rows at a time."""
     pa, pq = pyarrow()
     try:
@@ -85,6 +87,9 @@ def read_rows(source: Any) -> Iterator[Any]:
             raise LookupError("its metadata has no header of one")
         yield json.loads(header)
         for group in range(file.num_row_groups):
+            found = file.metadata.row_group(group)
+            n_values = sum(found.column(at).num_values for at in range(found.num_columns))
+            check_size("a group of rows", n_values * _PER_VALUE, max_bytes)
             yield from _lines(pa, file.read_row_group(group))
     except (pa.ArrowException, *_UNREADABLE) as error:
         raise InvalidInputError(f"not a proof log in Parquet: {error}") from error

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from typing import Any, TypeVar
 
 from samecluster.errors import OracleError
+from samecluster.questions.look import Look, Reply
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Run
 
-__all__ = ["drive", "drive_batches"]
+__all__ = ["drive", "drive_batches", "drive_looks"]
 
 T = TypeVar("T")
 
@@ -34,6 +35,27 @@ def drive(
     return run.result
 
 
+def drive_looks(
+    run: Run[T],
+    reply: Callable[[Look], Reply],
+    after_batch: Callable[[], None] | None = None,
+    snapshot: Callable[[], Any] | None = None,
+) -> T:
+    """Put a run's looks one by one until it is done, and return its result.
+
+    An OracleError takes all answers along, as in `drive_batches`.
+    """
+    with _answers_kept(run, snapshot):
+        while looks := run.looks:
+            for look in looks:
+                # Replies to looks of the same batch may have settled it, or a part of it.
+                if (left := look.left(run.ledger.known)) is not None:
+                    run.tell_look(left, reply(left))
+            if after_batch is not None:
+                after_batch()
+    return run.result
+
+
 def drive_batches(
     run: Run[T],
     answer_many: Callable[[Iterable[Question]], Generator[tuple[Question, Verdict], None, None]],
@@ -47,25 +69,23 @@ def drive_batches(
     they agree, and not counted. An OracleError takes all answers along, and the ``snapshot`` of
     what followed from them.
     """
+    with _answers_kept(run, snapshot):
+        while pending := run.pending:
+            open_ones = (question for question in pending if run.awaits(question))
+            with contextlib.closing(answer_many(open_ones)) as answers:
+                for question, verdict in answers:
+                    run.tell(question, verdict)
+            if run.pending == pending:
+                raise OracleError(f"none of {len(pending)} questions was answered")
+            if after_batch is not None:
+                after_batch()
+    return run.result
+
+
+@contextlib.contextmanager
+def _answers_kept(run: Run[T], snapshot: Callable[[], Any] | None) -> Iterator[None]:
     try:
-        return _driven(run, answer_many, after_batch)
+        yield
     except OracleError as error:
         error.keep(tuple(run.ledger), None if snapshot is None else snapshot())
         raise
-
-
-def _driven(
-    run: Run[T],
-    answer_many: Callable[[Iterable[Question]], Generator[tuple[Question, Verdict], None, None]],
-    after_batch: Callable[[], None] | None,
-) -> T:
-    while pending := run.pending:
-        open_ones = (question for question in pending if run.awaits(question))
-        with contextlib.closing(answer_many(open_ones)) as answers:
-            for question, verdict in answers:
-                run.tell(question, verdict)
-        if run.pending == pending:
-            raise OracleError(f"none of {len(pending)} questions was answered")
-        if after_batch is not None:
-            after_batch()
-    return run.result

@@ -29,6 +29,11 @@ class Ledger:
     """
 
     def __init__(self, answers: Iterable[Answer] = ()) -> None:
+        self._clear()
+        for answer in answers:
+            self.record(answer)
+
+    def _clear(self) -> None:
         self._answers: list[Answer] = []
         self._parent: dict[int, int] = {}
         self._size: dict[int, int] = {}
@@ -37,8 +42,6 @@ class Ledger:
         # The "same" answers that joined two groups: a forest, so paths in it are unique.
         self._joined: dict[int, list[Answer]] = {}
         self._unsure: set[tuple[int, int]] = set()
-        for answer in answers:
-            self.record(answer)
 
     def __len__(self) -> int:
         return len(self._answers)
@@ -87,6 +90,21 @@ class Ledger:
             self._differs.setdefault(b, {})[a] = answer
         self._answers.append(answer)
         return True
+
+    def record_all(self, answers: Iterable[Answer]) -> int:
+        """Take in the answers of one look; how many say something new.
+
+        All or none: raises ContradictionError, and changes nothing, if they do not fit together
+        with each other and with what was said before.
+        """
+        kept = list(self._answers)
+        try:
+            return sum([self.record(answer) for answer in answers])
+        except ContradictionError:
+            self._clear()
+            for answer in kept:
+                self.record(answer)
+            raise
 
     def reasons(self, question: Question) -> tuple[Answer, ...]:
         """A smallest chain of recorded answers that implies the verdict; empty if none does."""

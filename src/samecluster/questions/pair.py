@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import enum
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
 
 __all__ = ["Answer", "Question", "Verdict"]
 
@@ -45,6 +47,20 @@ class Question:
             return self.item, self.comparator
         return self.comparator, self.item
 
+    @property
+    def questions(self) -> tuple[Question]:
+        """The pairs that this look can settle: itself. A pair is the smallest look."""
+        return (self,)
+
+    @property
+    def shown(self) -> tuple[int, int]:
+        """All items on the screen."""
+        return self.item, self.comparator
+
+    def left(self, known: Callable[[Question], Verdict | None]) -> Question | None:
+        """What is still to be asked of it."""
+        return self if known(self) is None else None
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Question) and self.pair == other.pair
 
@@ -57,11 +73,15 @@ class Question:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """A verdict on a question, and who gave it (where that is known)."""
+    """A verdict on a question, who gave it and the look that it is part of (where known).
+
+    ``look`` is None for a pair that was put alone.
+    """
 
     question: Question
     verdict: Verdict
     who: str | None = None
+    look: Any = field(default=None, compare=False, repr=False)
 
     def __str__(self) -> str:
         by = f" ({self.who})" if self.who else ""

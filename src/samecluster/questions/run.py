@@ -1,9 +1,12 @@
 """Ask and tell: one plan, and the answers to it.
 
-A plan is a generator: it yields a batch of questions that do not depend on each other, receives
-their verdicts, and at last returns its result. A run stands between a plan and its oracle.
-It answers from the ledger what is already known or implied, hands out the rest, and sees to it
-that no pair is put twice.
+A plan is a generator: it yields a batch of looks (most plans: pairs) that do not depend on each
+other, receives the verdicts on all their pairs in one list, and at last returns its result. A run
+stands between a plan and its oracle. It answers from the ledger what is already known or implied,
+hands out the rest, and sees to it that no pair is put twice.
+
+A pair of a look that its reply did not settle comes back as "unsure": the groups of a choice that
+were not chosen, say.
 """
 
 from __future__ import annotations
@@ -13,12 +16,13 @@ from typing import Generic, TypeAlias, TypeVar
 
 from samecluster.errors import ContradictionError, InvalidInputError, ProtocolError
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import Look, Reply, verdicts_of
 from samecluster.questions.pair import Answer, Question, Verdict
 
 __all__ = ["Batch", "Plan", "Run"]
 
 T = TypeVar("T")
-Batch: TypeAlias = Sequence[Question]
+Batch: TypeAlias = Sequence[Look]
 Plan: TypeAlias = Generator[Batch, Sequence[Verdict], T]
 
 
@@ -41,7 +45,9 @@ class Run(Generic[T]):
         self.n_questions = 0
         self._plan = plan
         self._batch: Batch = ()
-        self._open: dict[Question, None] = {}
+        self._open: dict[Look, None] = {}
+        # The pairs of looks that are more than a pair, each with the looks that it is part of.
+        self._parts: dict[Question, list[Look]] = {}
         self._done = False
         self._result: T
         self._failure: BaseException | None = None
@@ -49,13 +55,35 @@ class Run(Generic[T]):
 
     @property
     def pending(self) -> tuple[Question, ...]:
-        """The questions that now wait for an answer; empty once the run is done."""
-        self._open = {q: None for q in self._open if self.ledger.known(q) is None}
-        return tuple(self._open)
+        """The pairs that now wait for an answer; empty once the run is done.
+
+        Whoever can answer only pairs can answer every look in this way.
+        """
+        return tuple(
+            dict.fromkeys(
+                question
+                for look in self.looks
+                for question in look.questions
+                if self.ledger.known(question) is None
+            )
+        )
+
+    @property
+    def looks(self) -> tuple[Look, ...]:
+        """The looks that now wait for a reply, without what is known already."""
+        left = [(look, look.left(self.ledger.known)) for look in self._open]
+        self._open = {look: None for look, rest in left if rest is not None}
+        return tuple(rest for _, rest in left if rest is not None)
 
     def awaits(self, question: Question) -> bool:
-        """Whether this question is pending, without going through all of them."""
-        return question in self._open and self.ledger.known(question) is None
+        """Whether this pair is pending, without going through all of them."""
+        if self.ledger.known(question) is not None:
+            return False
+        parts = self._parts.get(question, ())
+        return question in self._open or any(map(self._is_open, parts))
+
+    def _is_open(self, look: Look) -> bool:
+        return look in self._open and look.left(self.ledger.known) is not None
 
     @property
     def done(self) -> bool:
@@ -100,9 +128,23 @@ class Run(Generic[T]):
             return
         self.ledger.record(answer)
         self.n_questions += 1
-        self._skip_known()
-        if not self._open:
-            self._advance([self._verdict(q) for q in self._batch])
+        self._go_on()
+
+    def tell_look(self, look: Look, reply: Reply, who: str | None = None) -> None:
+        """Reply to a pending look, all at once: if a part of it is refused, nothing is taken in."""
+        whole = None if isinstance(look, Question) else look
+        answers = [
+            Answer(question, said, who, whole) for question, said in verdicts_of(look, reply)
+        ]
+        if not any(map(self.awaits, look.questions)):
+            for answer in answers:
+                self._take_late(answer)
+            return
+        for question in look.questions:
+            if not self.awaits(question) and question not in self._parts:
+                self._check_asked(question)
+        self.n_questions += self.ledger.record_all(answers)
+        self._go_on()
 
     def learn(self, answer: Answer) -> None:
         """Take in an answer that the plan has not asked for.
@@ -111,25 +153,34 @@ class Run(Generic[T]):
         """
         if self.ledger.record(answer):
             self.n_questions += 1
-            self._skip_known()
-            if not self._open and not self._done:
-                self._advance([self._verdict(q) for q in self._batch])
+            if not self._done:
+                self._go_on()
+
+    def _go_on(self) -> None:
+        self._skip_known()
+        if not self._open:
+            self._advance(self._verdicts())
 
     def _skip_known(self) -> None:
-        """Drop known questions from the front, so that `_open` is empty iff nothing is open.
+        """Drop settled looks from the front, so that `_open` is empty iff nothing is open.
 
-        Questions further back may be implied too; they are dropped when they come to the front
-        or when `pending` is read. Batches can be large, and this way an answer costs O(1).
+        Looks further back may be settled too; they are dropped when they come to the front or when
+        `pending` is read. Batches can be large, and this way an answer costs O(1).
         """
-        while self._open and self.ledger.known(question := next(iter(self._open))) is not None:
-            del self._open[question]
+        while self._open and (look := next(iter(self._open))).left(self.ledger.known) is None:
+            del self._open[look]
 
     def _take_late(self, answer: Answer) -> None:
-        implied = self.ledger.known(answer.question)
-        if implied is None:
-            raise ProtocolError(f"nobody asked about {answer.question}")
+        implied = self._check_asked(answer.question)
         if answer.verdict not in (implied, Verdict.UNSURE) and implied is not Verdict.UNSURE:
             raise ContradictionError((*self.ledger.reasons(answer.question), answer))
+
+    def _check_asked(self, question: Question) -> Verdict:
+        """What is known about a pair; ProtocolError if that is nothing."""
+        implied = self.ledger.known(question)
+        if implied is None:
+            raise ProtocolError(f"nobody asked about {question}")
+        return implied
 
     def _advance(self, verdicts: Sequence[Verdict] | None) -> None:
         """Run the plan until it asks something that is not known yet."""
@@ -137,16 +188,21 @@ class Run(Generic[T]):
             while not self._open:
                 self._batch = next(self._plan) if verdicts is None else self._plan.send(verdicts)
                 self._open = dict.fromkeys(self._batch)
+                self._parts = {}
+                for look in self._open:
+                    if not isinstance(look, Question):
+                        for question in look.questions:
+                            self._parts.setdefault(question, []).append(look)
                 self._skip_known()
                 if not self._open:
-                    verdicts = [self._verdict(q) for q in self._batch]
+                    verdicts = self._verdicts()
         except StopIteration as stop:
             self._done, self._result, self._batch = True, stop.value, ()
         except BaseException as error:
             self._failure, self._batch, self._open = error, (), {}
             raise
 
-    def _verdict(self, question: Question) -> Verdict:
-        verdict = self.ledger.known(question)
-        assert verdict is not None
-        return verdict
+    def _verdicts(self) -> list[Verdict]:
+        """What is known about every pair of the batch; "unsure" where the replies did not say."""
+        known = self.ledger.known
+        return [known(q) or Verdict.UNSURE for look in self._batch for q in look.questions]

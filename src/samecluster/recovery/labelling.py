@@ -10,10 +10,12 @@ import numpy.typing as npt
 from samecluster._typing import FloatArray, IntArray
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import n_looks_of, n_shown_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.label_separation import AnsweredLabels
 from samecluster.recovery.result.result import MarginSearch, Recovery, Round
 
 __all__ = ["Labelling"]
@@ -30,6 +32,8 @@ class Labelling:
     search : how a margin that nobody declared was found
     audit : what an audit has shown so far
     proof : the log of the method that labels now, if it writes one
+    ground : how labels are known that the method calls asked and no answer holds: those of points
+        that it named without a question, or joined with asked ones by what it assumes
     """
 
     def __init__(self, problem: Problem, method: str, ledger: Ledger) -> None:
@@ -48,11 +52,18 @@ class Labelling:
         self.search: MarginSearch | None = None
         self.audit: AuditReport | None = None
         self.proof: ProofLog | None = None
+        self.ground = How.INFERRED
+        self.resolution: tuple[float, ...] = ()
 
     @property
     def n_questions(self) -> int:
         """Questions asked so far; answers that were there before do not count."""
         return len(self._ledger) - self._given
+
+    @property
+    def n_looks(self) -> int:
+        """Looks put so far, each a screen answered as a whole; a pair alone is one, too."""
+        return n_looks_of(self.answers[self._given :])
 
     @property
     def answers(self) -> tuple[Answer, ...]:
@@ -108,6 +119,34 @@ class Labelling:
     def note_proof(self, log: ProofLog) -> None:
         self.proof = log
 
+    def answered(self) -> AnsweredLabels:
+        """Which labels answers hold and separate, now."""
+        return AnsweredLabels(self.labels, self.how, self._ledger)
+
+    def unheld_labels(self) -> dict[int, int]:
+        """Labels that are known and that no answer holds, each with its first item."""
+        answered = self.answered()
+        known = self.how >= How.INFERRED
+        return {
+            label: int(np.argmax(known & (self.labels == label)))
+            for label in answered.sizes
+            if not answered.holders(label) and (known & (self.labels == label)).any()
+        }
+
+    def keep_asked_to_answers(self) -> None:
+        """Call only those labels asked that answers hold; the others have the method's ground."""
+        self.how = self._how_by_answers()
+
+    def _how_by_answers(self) -> npt.NDArray[np.int8]:
+        how = self.how.copy()
+        how[how == How.ASKED] = self.ground
+        how[self.answered().held_items] = How.ASKED
+        return how
+
+    def note_resolution(self, tau: FloatArray) -> None:
+        """The resolution (d,) of a margin, for methods that prove labels without a log."""
+        self.resolution = tuple(tau.tolist())
+
     def rename(self, name: int, to: int) -> None:
         """Give all points of one name another."""
         if name != to:
@@ -145,8 +184,10 @@ class Labelling:
         """All that is known now, as a result of its own."""
         return Recovery(
             labels=self.labels.copy(),
-            how_codes=self.how.copy(),
+            how_codes=self._how_by_answers(),
             n_questions=self.n_questions,
+            n_looks=self.n_looks,
+            n_shown=n_shown_of(self.answers[self._given :]),
             rounds=tuple(self._rounds),
             round_of=self._round_of.copy(),
             answers=tuple(self._ledger),
@@ -155,8 +196,9 @@ class Labelling:
             margin=self._problem.margin if self.search is None else self.search.margin,
             n_clusters=self._problem.n_clusters,
             proof=self.proof,
+            resolution=self.resolution,
             probability=None if self.probability is None else self.probability.copy(),
             exceptions=self.exceptions,
             search=self.search,
-            audit=self.audit,
+            audit=None if self.audit is None else self.audit.about(self.answered(), len(self.how)),
         )

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 
+from samecluster.questions.look import PAIRS, Choice, Look, LookSizes, Sheet
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames
@@ -14,6 +16,8 @@ __all__ = ["MAX_COMPARATORS", "Placement", "belongs"]
 MAX_COMPARATORS = 3
 """How many members a point is compared with before "unsure" stands for the whole cluster: the
 same person who was unsure three times most likely stays so."""
+
+_MORE_SHOWN = 3  # members beside the comparator: enough to recognise a group, few enough for a card
 
 
 def belongs(item: int, members: Sequence[int]) -> Plan[Verdict]:
@@ -33,7 +37,7 @@ class _Waiting:
     cluster: int = -1
     different: set[int] = field(default_factory=set)
     unsure: set[int] = field(default_factory=set)
-    tried: list[int] = field(default_factory=list)
+    tried: dict[int, list[int]] = field(default_factory=dict)
 
 
 class Placement:
@@ -47,8 +51,13 @@ class Placement:
     something happens (`heard`, `add`, `found`, `eliminated`).
     """
 
-    def __init__(self, n_clusters: int | None, names: ClusterNames | None = None) -> None:
-        self.n_clusters = n_clusters
+    def __init__(
+        self,
+        n_clusters: int | None,
+        names: ClusterNames | None = None,
+        looks: LookSizes = PAIRS,
+    ) -> None:
+        self.n_clusters, self.looks = n_clusters, looks
         self.names = ClusterNames() if names is None else names
 
     @property
@@ -88,58 +97,83 @@ class Placement:
     def place(self, items: Sequence[int]) -> Plan[list[int]]:
         """The cluster of each item, -1 where the answers leave it unsure.
 
-        Each batch has one question per item that is not placed yet, so that there are at most as
-        many batches as clusters, and more only where answers are unsure.
+        Each batch has one look per item that is not placed yet, a pair or a choice, so that there
+        are at most as many batches as clusters, and more only where answers are unsure.
         """
         started = {i: _Waiting(i) for i in items if i not in self.names.name_of}
         waiting = list(started.values())
         while waiting:
-            asking: list[tuple[_Waiting, int, Question]] = []
+            asking: list[tuple[_Waiting, list[int], Look]] = []
             for one in waiting:
-                cluster = self._next_cluster(one)
-                if cluster is not None:
-                    shown = self.comparator(one.item, cluster, one.tried)
-                    asking.append((one, cluster, Question(one.item, shown)))
+                if clusters := self._next_clusters(one):
+                    groups = [self._shown(one, cluster) for cluster in clusters]
+                    asking.append((one, clusters, Choice.of(one.item, groups)))
             if not asking:
                 break
-            verdicts = yield [question for _, _, question in asking]
+            verdicts = iter((yield [look for _, _, look in asking]))
             waiting = [
                 one
-                for (one, cluster, question), verdict in zip(asking, verdicts, strict=True)
-                if not self._settle(one, cluster, question, verdict)
+                for one, clusters, look in asking
+                if not self._settle(one, clusters, look, list(islice(verdicts, len(clusters))))
             ]
         return [
             started[item].cluster if item in started else self.names.name_of[item] for item in items
         ]
 
-    def _next_cluster(self, one: _Waiting) -> int | None:
-        """The cluster to compare with next; None if nothing is left to ask about the point."""
+    def sort(self, items: Sequence[int], cluster: int) -> Plan[None]:
+        """Show items beside the founder of a cluster, as one sheet: which do not belong?
+
+        Those that do get its name. The others have one cluster less to be compared with, where
+        `heard` remembers it.
+        """
+        sheet = Sheet.of(self.names.representative(cluster), items)
+        verdicts = yield [sheet]
+        for question, verdict in zip(sheet.questions, verdicts, strict=True):
+            self.heard(question, cluster, verdict)
+            if verdict is Verdict.SAME:
+                self.add(question.item, cluster)
+
+    def _shown(self, one: _Waiting, cluster: int) -> tuple[int, ...]:
+        """What stands for a cluster on the screen: the member to compare with, and some more."""
+        shown = self.comparator(one.item, cluster, one.tried.get(cluster, ()))
+        if self.looks.choice == 1:
+            return (shown,)
+        others = [item for item in self.names.members[cluster] if item != shown]
+        return (shown, *others[:_MORE_SHOWN])
+
+    def _next_clusters(self, one: _Waiting) -> list[int]:
+        """The clusters to compare with next; none if nothing is left to ask about the point."""
         open_ = [c for c in self.order(one.item) if c not in one.different | one.unsure]
         one.different |= {c for c in open_ if self.excluded(one.item, c)}
         open_ = [c for c in open_ if c not in one.different]
         only_one_left = self.all_found and len(open_) == 1 and not one.unsure
         if open_ and not only_one_left:
-            return open_[0]
+            return open_[: self.looks.choice]
         if open_:
             one.cluster = open_[0]
             self.eliminated(one.item, one.cluster)
         elif not one.unsure and not self.all_found:
             one.cluster = self.found(one.item)
-        return None
+        return []
 
-    def _settle(self, one: _Waiting, cluster: int, question: Question, verdict: Verdict) -> bool:
-        """Take a verdict in; True once the point is placed."""
-        self.heard(question, cluster, verdict)
-        if verdict is Verdict.SAME:
-            self.add(one.item, cluster)
-            one.cluster = cluster
-            return True
-        if verdict is Verdict.DIFFERENT:
-            one.different.add(cluster)
-            one.tried = []
-        else:
-            one.tried.append(question.comparator)
-            if len(one.tried) >= min(MAX_COMPARATORS, len(self.names.members[cluster])):
+    def _settle(
+        self, one: _Waiting, clusters: list[int], look: Look, verdicts: Sequence[Verdict]
+    ) -> bool:
+        """Take the verdicts of a look in; True once the point is placed."""
+        for question, cluster, verdict in zip(look.questions, clusters, verdicts, strict=True):
+            if verdict is Verdict.SAME:
+                self.heard(question, cluster, verdict)
+                self.add(one.item, cluster)
+                one.cluster = self.names.name_of[one.item]
+        if Verdict.SAME in verdicts:
+            return True  # a choice says nothing about the groups that were not chosen
+        for question, cluster, verdict in zip(look.questions, clusters, verdicts, strict=True):
+            self.heard(question, cluster, verdict)
+            if verdict is Verdict.DIFFERENT:
+                one.different.add(cluster)
+                continue
+            tried = one.tried.setdefault(cluster, [])
+            tried.append(question.comparator)
+            if len(tried) >= min(MAX_COMPARATORS, len(self.names.members[cluster])):
                 one.unsure.add(cluster)
-                one.tried = []
         return False

@@ -10,6 +10,7 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.points.survey import Survey
+from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.result.result import Recovery
@@ -30,7 +31,7 @@ class Problem:
     ``confirmed`` is None if answers are trusted; otherwise those questions were put again, and a
     margin that others refute is not given up before they are, too. With a ``survey`` X is a
     sample of the data that was surveyed, in random order. ``hints`` (n,) are groups that somebody
-    believes in, -1 where there is none; they only choose questions.
+    believes in, -1 where there is none; they only choose questions. ``looks`` may be used.
     """
 
     X: FloatArray
@@ -43,6 +44,7 @@ class Problem:
     confirmed: frozenset[Question] | None = None
     survey: Survey | None = None
     hints: IntArray | None = None
+    looks: LookSizes = PAIRS
 
     @property
     def counted_answers(self) -> list[Answer]:

@@ -10,7 +10,7 @@ from samecluster.questions.pair import Verdict
 from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from, pair_named
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
-from samecluster.sessions.state.votes import pair_of
+from samecluster.sessions.state.votes import Vote, pair_of
 
 __all__ = ["AnswerDesk"]
 
@@ -20,6 +20,8 @@ class AnswerDesk:
 
     def __init__(self, recorder: Recorder, queue: QuestionQueue) -> None:
         self._recorder, self._queue = recorder, queue
+        # Keys under which what stood already was said again: no event has them.
+        self._repeated: dict[tuple[str | None, str], Vote] = {}
 
     def tell(
         self,
@@ -92,7 +94,9 @@ class AnswerDesk:
         deferred: bool = False,
     ) -> int:
         state = self._recorder.state
-        before = None if key is None else state.book.vote_of_key(who, key)
+        before = None
+        if key is not None:
+            before = state.book.vote_of_key(who, key) or self._repeated.get((who, key))
         if before is not None:
             sent = (pair_named(id_), verdict, body.get("note"))
             if sent != (before.pair, before.verdict, before.note):
@@ -111,5 +115,7 @@ class AnswerDesk:
             sequence = self._recorder.append(kind, who, body)
         else:
             sequence = vote.sequence
+            if key is not None:
+                self._repeated[who, key] = vote
         self._queue.close(pair, who, verdict)
         return sequence

@@ -65,11 +65,15 @@ class QuestionQueue:
         lease_seconds: float | None,
         before: Verdict | None = None,
     ) -> SessionQuestion:
-        """The question about two items, leased to a person; ``before`` is what they undid."""
-        pair = pair_of(items)
+        """The question about two items, leased to a person; ``before`` is what they undid.
+
+        Who undoes an answer sees the question again also if somebody else looks at it by now, who
+        keeps it.
+        """
+        pair, now = pair_of(items), self._clock()
         self._shown[pair] = items
-        if lease_seconds is not None:
-            self._leases.take(pair, who, self._clock() + lease_seconds)
+        if lease_seconds is not None and not self._leases.is_held_by_other(who, pair, now):
+            self._leases.take(pair, who, now + lease_seconds)
         return self._question(items, before)
 
     def want(self, items: tuple[str, str], who: str | None) -> SessionQuestion:

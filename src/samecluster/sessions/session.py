@@ -14,7 +14,13 @@ from datetime import UTC, datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.errors import DataMismatchError, SessionNotFoundError, StoreError
+from samecluster.errors import (
+    DataMismatchError,
+    InvalidInputError,
+    SchemaError,
+    SessionNotFoundError,
+    StoreError,
+)
 from samecluster.points.array import validated
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import Premise
@@ -169,6 +175,10 @@ class Session:
         state = State(store.read())
         if not state.n_events:
             raise SessionNotFoundError("the store holds no session; create one first")
+        try:
+            checked_parameters(state.parameters)
+        except InvalidInputError as error:
+            raise SchemaError(f"the session was given unusable parameters: {error}") from None
         X = validated(X)
         hints = checked_hint(hints, len(X))
         session = cls(store, state, X, hints, clock, prepared)

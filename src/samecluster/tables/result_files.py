@@ -10,7 +10,6 @@ from pathlib import Path
 
 from samecluster._extras import pyarrow
 from samecluster.errors import InvalidInputError
-from samecluster.recovery.result.how import How
 
 __all__ = ["NAMES", "is_result_file"]
 
@@ -22,7 +21,8 @@ _TAIL = 500  # characters at the end of a line that hold the three names, howeve
 _HEADER = re.compile(
     r'(?P<prefix>.{0,150})cluster"?(?P<by>[^\w])"?(?P=prefix)how"?(?P=by)"?(?P=prefix)probability"?'
 )
-_ROW = re.compile(rf'(?P<by>[^\w])(?:{"|".join(h.name.lower() for h in How)})(?P=by)[\d.,eE+"-]*')
+_WORDS = "asked|proven|inferred|predicted|unassigned"
+_ROW = re.compile(rf'(?P<by>[^\w])(?:{_WORDS})(?P=by)[\d.,eE+"-]*')
 _ENCODINGS = {codecs.BOM_UTF16_LE: "utf-16-le", codecs.BOM_UTF16_BE: "utf-16-be"}
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import csv
-import io
 import json
 import math
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -28,7 +29,9 @@ __all__ = ["FORMATS", "ResultFormat", "format_of", "results_as_bytes", "write_re
 ResultFormat: TypeAlias = Literal["csv", "parquet", "jsonl"]
 
 UNASSIGNED = "unassigned"
-_FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
+# A spreadsheet may pass over blanks and marks before the sign, and takes wide signs for it.
+_MARKS = r"\s\x00-\x1f\u200b-\u200f\u202a-\u202e\u2060-\u206f\ufeff"
+_FORMULA = re.compile(rf"[\t\r]|[{_MARKS}]*[-=+@＝＋－＠]")
 
 FORMATS: dict[str, ResultFormat] = {
     ".parquet": "parquet",
@@ -73,8 +76,8 @@ def write_results(
     complete. One that exists is replaced if it holds such results, or with ``force``; sessions,
     links and ``inputs`` (such as the file that the table is from) never are.
 
-    In CSV, text that begins with ``= + - @`` gets an apostrophe before it unless ``raw``: a
-    spreadsheet would take it for a formula and run it.
+    In CSV, text that begins with ``= + - @``, also wide or after blanks, gets an apostrophe before
+    it unless ``raw``: a spreadsheet would take it for a formula and run it.
     """
     chosen = format or format_of(table, str(path))
     data = results_as_bytes(
@@ -162,15 +165,17 @@ def _csv(table: Table, found: _ResultColumns, raw: bool) -> bytes:
     names = ["" if c is None else str(c) for c in found.cluster]
     shares = [plain_text(share).replace(".", dialect.decimal) for share in found.probability]
     columns += [names if raw else [_escaped(n, dialect) for n in names], found.how, shares]
-    file = io.StringIO(newline="")
-    writer = csv.writer(file, delimiter=dialect.separator, lineterminator=dialect.newline)
+    lines: list[str] = []
+    # Under this line end all that could end a line is quoted; each row is written at once.
+    row = SimpleNamespace(write=lambda text: lines.append(text[:-2] + dialect.newline))
+    writer = csv.writer(row, delimiter=dialect.separator, lineterminator="\r\n")
     if dialect.header:
         header = table.origin if table.format == "csv" else table.names
         cells = [*header, *found.names]
         writer.writerow(cells if raw else [_escaped(cell, dialect) for cell in cells])
     writer.writerows(zip(*columns, strict=True))
     try:
-        return dialect.encoded(file.getvalue())
+        return dialect.encoded("".join(lines))
     except UnicodeEncodeError as error:
         text = error.object[error.start : error.end]
         raise InvalidInputError(
@@ -186,7 +191,7 @@ def _texts(column: Column, dialect: Dialect, raw: bool) -> Sequence[str]:
 
 
 def _escaped(text: str, dialect: Dialect) -> str:
-    if not text.startswith(_FORMULA_STARTS) or text.strip() in dialect.missing:
+    if _FORMULA.match(text) is None or text.strip() in dialect.missing:
         return text
     return text if number_pattern(dialect.decimal).fullmatch(text) else "'" + text
 

@@ -20,12 +20,14 @@ from samecluster.errors import InvalidInputError
 from samecluster.geometry.margin import ClusterMargin, true_margin
 from samecluster.questions.pair import Answer, Verdict
 from samecluster.recovery.result.claims import Claim
+from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import (
     AnswersRight,
     ClusterCount,
     MarginHolds,
     Premise,
+    PreparedFeatures,
     SeparateClusters,
 )
 
@@ -133,10 +135,13 @@ class _Judge:
             return bool((self.labels[claim.items] < 0).all()), len(claim.items)
         if claim.kind == "uncompared":
             return self._is_uncompared(claim), claim.number
+        if claim.kind == "found":
+            n_found = len(self.cluster_of)
+            return n_found == claim.number, n_found
         n_wrong = self._n_wrong(claim.items)
         if claim.kind == "audit":
             assert claim.number is not None
-            return n_wrong <= claim.number, n_wrong
+            return n_wrong <= claim.number and self._is_within_gap(claim), n_wrong
         return None, n_wrong / max(len(claim.items), 1)
 
     def _are_right(self, about: BoolArray) -> bool:
@@ -148,6 +153,15 @@ class _Judge:
         """How many items are not in the cluster that their label stands for."""
         stands_for = [self.cluster_of[label] for label in self.labels[items].tolist()]
         return int(np.count_nonzero(self.truth[items] != np.array(stands_for)))
+
+    def _is_within_gap(self, claim: Claim) -> bool:
+        """Whether the error is as small as said if labels that nobody compared are one cluster."""
+        gap, labelled = getattr(claim.report, "gap", None), self.labels >= 0
+        if gap is None or not labelled.any():
+            return True
+        assert claim.number is not None
+        error = clustering_error(self.labels[labelled], self.truth[labelled])
+        return bool(round(error * int(labelled.sum())) <= claim.number + gap.n_more_wrong)
 
     def _is_uncompared(self, claim: Claim) -> bool:
         assert claim.separate is not None
@@ -170,6 +184,10 @@ class _Judge:
 
     def cluster_count(self, premise: ClusterCount) -> Held:
         return Held.YES if len(np.unique(self.truth)) == premise.number else Held.NO
+
+    def prepared(self, _: PreparedFeatures) -> Held:
+        """The points that the margin is judged by are the prepared ones."""
+        return Held.UNDECIDED if self.X is None else Held.YES
 
     def separate(self, premise: SeparateClusters) -> Held:
         known = self.cluster_of
@@ -232,6 +250,7 @@ def _all_held(found: Iterable[Held]) -> Held:
 _PREMISES: dict[type[Premise], Callable[[_Judge, Any], Held]] = {
     AnswersRight: _Judge.answers_right,
     ClusterCount: _Judge.cluster_count,
+    PreparedFeatures: _Judge.prepared,
     SeparateClusters: _Judge.separate,
     MarginHolds: _Judge.margin,
 }

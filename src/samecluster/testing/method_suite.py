@@ -14,6 +14,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.instances.ellipsoids import Instance, make_ellipsoids
 from samecluster.proof.checker import BadProof, check
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import pairs_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import BudgetSpent, Method, Problem
@@ -105,7 +106,7 @@ def _played(
     plan = method.plan(problem, labelling)
     asked: list[Question] = []
     try:
-        batch = next(plan)
+        batch = pairs_of(next(plan))
         for _ in range(_MOST_BATCHES * len(made.X)):
             _check_batch(batch, len(made.X))
             new = [question for question in batch if ledger.known(question) is None]
@@ -116,7 +117,7 @@ def _played(
                 if ledger.known(question) is None:
                     ledger.record(Answer(question, answer(question)))
                     asked.append(question)
-            batch = plan.send([_known(ledger, question) for question in batch])
+            batch = pairs_of(plan.send([_known(ledger, question) for question in batch]))
         raise AssertionError("a plan comes to an end")
     except StopIteration as stop:
         result: Any = stop.value
@@ -179,9 +180,9 @@ def _check_result(played: _Played) -> None:
 
 
 def _check_agrees(found: Recovery, answer: Answer) -> None:
-    """An answer about two items, where both labels are said to rest on answers or on a proof."""
+    """An answer about two items, where both labels are said to follow from answers or rules."""
     pair = list(answer.question.pair)
-    if answer.verdict is not Verdict.UNSURE and (found.how_codes[pair] >= How.PROVEN).all():
+    if answer.verdict is not Verdict.UNSURE and (found.how_codes[pair] >= How.INFERRED).all():
         same = bool(found.labels[pair[0]] == found.labels[pair[1]])
         assert answer.verdict is Verdict.of(same), f"labels agree with the answer: {answer}"
 

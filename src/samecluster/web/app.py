@@ -136,18 +136,18 @@ def _join(context: ServerContext, cookie: str, secure: bool) -> Endpoint:
     return join
 
 
-def _refused(_: Request, error: Exception) -> Response:
+async def _refused(_: Request, error: Exception) -> Response:
     assert isinstance(error, HttpError)
     # What is left of a body that was refused unread must not be taken for the next request.
     headers = {"connection": "close"} if error.status in (413, 415) else None
     return JSONResponse({"error": str(error)}, error.status, headers=headers)
 
 
-def _failed(context: ServerContext) -> Callable[[Request, Exception], Response]:
+def _failed(context: ServerContext) -> Callable[[Request, Exception], Awaitable[Response]]:
     # Where files are on this machine is nobody's business who only has a link.
     folders = {str(place.parent) + os.sep for place in context.files()}
 
-    def failed(_: Request, error: Exception) -> Response:
+    async def failed(_: Request, error: Exception) -> Response:
         assert isinstance(error, SameClusterError)
         text = str(error)
         for folder in sorted(folders, key=len, reverse=True):
@@ -159,13 +159,13 @@ def _failed(context: ServerContext) -> Callable[[Request, Exception], Response]:
     return failed
 
 
-def _not_found(_: Request, error: Exception) -> Response:
+async def _not_found(_: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     texts = {404: "there is nothing at this address", 405: "this address takes another method"}
     text = texts.get(error.status_code, "this request cannot be answered")
     return JSONResponse({"error": text}, error.status_code, headers=error.headers)
 
 
-def _internal_error(_: Request, __: Exception) -> Response:
+async def _internal_error(_: Request, __: Exception) -> Response:
     text = "something is wrong in the server, which says more in its terminal; answers are kept"
     return JSONResponse({"error": text}, 500)

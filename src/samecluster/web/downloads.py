@@ -15,6 +15,7 @@ from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.conflicts import Conflict
 from samecluster.web.snapshot import SessionSummary
 from samecluster.workspace.export import (
+    ResultFiles,
     Snapshot,
     proof_of,
     write_labels,
@@ -47,7 +48,7 @@ def labels(opened: OpenSession, summary: SessionSummary, format_: str) -> Downlo
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / f"labels.{format_}"
         prefix = "samecluster_" if "cluster" in opened.table.columns else ""
-        write_labels(opened, Snapshot(known, summary.names), str(file), prefix=prefix)
+        write_labels(opened, Snapshot(known, summary.names), ResultFiles(str(file), prefix=prefix))
         return Download(file.read_bytes(), _TYPES[format_], file.name)
 
 

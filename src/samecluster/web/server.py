@@ -17,8 +17,8 @@ from samecluster.errors import InvalidInputError
 from samecluster.web.app import build_app
 from samecluster.web.context import ServerContext
 from samecluster.web.images import Images, images_of
+from samecluster.web.limits import LimitedProtocol, limit_lines
 from samecluster.web.links import Participant, Participants, links_file, session_id
-from samecluster.web.log_limit import limit_lines
 from samecluster.web.plot import Plot
 from samecluster.web.security import LARGEST_HEAD, Hosts, is_local
 from samecluster.web.session_thread import SessionThread
@@ -187,7 +187,7 @@ def _is_shown_beside_picture(opened: OpenSession, column: str, images: Images) -
 def _config(app: Starlette, address: Address) -> uvicorn.Config:
     config = uvicorn.Config(
         app,
-        http="h11",
+        http=LimitedProtocol,
         ws="none",
         lifespan="off",
         log_level="warning",

@@ -75,7 +75,8 @@ class SessionData:
         """What a margin of the features is about that it would not be of the table."""
         features = self.preparation.features
         n = features.missing_in(self.table).n_cells if features.missing == "median" else 0
-        return (PreparedFeatures(n),) if n else ()
+        logarithms = features.logarithms
+        return (PreparedFeatures(n, logarithms),) if n or logarithms else ()
 
     def inspection(self) -> Inspection:
         """How the data is read and used, to be shown before the first question."""

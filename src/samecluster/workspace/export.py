@@ -101,28 +101,21 @@ class ResultFiles:
             pyarrow()  # says how to install it if it is missing
 
 
-def write_labels(
-    opened: OpenSession,
-    known: Snapshot,
-    out: str,
-    *,
-    prefix: str = "",
-    raw: bool = False,
-    force: bool = False,
-) -> None:
+def write_labels(opened: OpenSession, known: Snapshot, files: ResultFiles) -> None:
     """The input with what was found about each row; clusters by name where they have one."""
+    assert files.out is not None
     recovery = known.recovery
     asked = np.where(recovery.how_codes == How.ASKED, 1.0, np.nan)
     write_results(
         opened.table,
-        out,
+        files.out,
         [known.names.get(label, label) for label in recovery.labels.tolist()],
         recovery.how.tolist(),
         asked if recovery.probability is None else recovery.probability,
         rows=opened.data.rows,
-        prefix=prefix,
-        raw=raw,
-        force=force,
+        prefix=files.prefix,
+        raw=files.raw,
+        force=files.force,
         inputs=opened.inputs,
     )
 

@@ -16,7 +16,13 @@ from typing import Any
 
 import numpy as np
 
-from samecluster.errors import DataMismatchError, InvalidInputError, SessionNotFoundError
+from samecluster.errors import (
+    DataMismatchError,
+    InvalidInputError,
+    SameClusterError,
+    SchemaError,
+    SessionNotFoundError,
+)
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.state import State
@@ -39,6 +45,7 @@ __all__ = [
     "is_in_blocks",
     "open_session",
     "reopen",
+    "session_beside",
     "session_path",
 ]
 
@@ -100,8 +107,15 @@ def session_path(request: Request) -> Path:
         raise InvalidInputError(
             "data from standard input needs a place for answers: --session FILE"
         )
-    data = Path(request.data)
-    return data.with_name(data.name + SUFFIX)
+    return session_beside(Path(request.data))
+
+
+def session_beside(data: Path) -> Path:
+    """The session of data that is named: a file beside it, also if the name is a mere dot."""
+    named = data.resolve() if data.name in ("", "..") else data
+    if not named.name:
+        raise InvalidInputError(f"{data} has nothing beside it; name a place with --session FILE")
+    return named.with_name(named.name + SUFFIX)
 
 
 def data_beside(session: Path) -> str:
@@ -186,13 +200,28 @@ def data_changes(path: Path, request: Request) -> Changes:
 
 def data_again(request: Request, stored: Mapping[str, Any]) -> SessionData:
     """The data as a session takes it that has kept this preparation."""
-    preparation = StoredPreparation.from_json(stored)
-    preparation.refuse_other_features(request)
-    if preparation.draw is not None:
-        return sampled_again(request, preparation)
-    read = replace(request, **preparation.reading_for(request))
-    loaded = read.load(preparation.words_replace)
-    return _data_of(loaded, preparation)
+    with _usable_preparation():
+        preparation = StoredPreparation.from_json(stored)
+        preparation.refuse_other_features(request)
+        if preparation.draw is not None:
+            return sampled_again(request, preparation)
+        read = replace(request, **preparation.reading_for(request))
+        loaded = read.load(preparation.words_replace)
+        return _data_of(loaded, preparation)
+
+
+@contextmanager
+def _usable_preparation() -> Iterator[None]:
+    """SchemaError if what a session says about its data is no preparation, or of other data."""
+    try:
+        yield
+    except SameClusterError:
+        raise
+    except (TypeError, ValueError, LookupError, AttributeError, ArithmeticError) as error:
+        raise SchemaError(
+            f"the session does not say in a usable way how its rows were made ({error!a}); it was "
+            "altered, or written by another program"
+        ) from error
 
 
 def _stored_in(store: SqliteStore) -> Mapping[str, Any] | None:

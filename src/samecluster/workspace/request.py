@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samecluster._files import MAX_BYTES
 from samecluster.errors import InvalidInputError
 
 if TYPE_CHECKING:
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 __all__ = ["Request", "declared_parameters", "listed"]
 
 
+_MOST_GIB = 1 << 30  # as many bytes as a size can have
 _OPTIONS = {"id_column": "id", "separator": "sep", "missing": "na", "missing_cells": "missing"}
 _SEPARATORS = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "space": " "}
 
@@ -60,6 +62,7 @@ class Request:
     encoding: str | None = None
     missing: list[str] | None = None
     header: bool | None = None
+    max_memory: float | None = None
     in_blocks: bool = False
     dask: str | None = None
 
@@ -79,7 +82,15 @@ class Request:
             self.encoding,
             (*usual, *self.missing) if self.missing else None,
             self.header,
+            self.max_bytes(),
         )
+
+    def max_bytes(self) -> int:
+        """What data may take in memory."""
+        given = self.max_memory
+        if given is not None and not 0 < given < _MOST_GIB:
+            raise InvalidInputError(f"--max-memory must be GiB above 0, got {given:g}")
+        return MAX_BYTES if given is None else int(given * (1 << 30))
 
     def load(self, words_replace: bool = False) -> LoadedData:
         """Read the data; ``words_replace`` as in `asked`."""
@@ -110,6 +121,7 @@ class Request:
             scale=self.scale is not False,
             reduce=self.reduce,
             drop_missing=self.drop_missing,
+            logarithms=self.margin in (None, "auto"),
             missing=self.missing_cells or ("drop" if self.drop_missing else "median"),
         )
 

@@ -7,10 +7,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from samecluster._typing import Array
 from samecluster.large.other_rows import about_rows
+from samecluster.questions.look import pairs_of
 from samecluster.questions.pair import Answer, Question, Verdict
-from samecluster.recovery.audit.plan import audited
+from samecluster.recovery.audit.stored_labels import audited
 from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.how import How
 from samecluster.sessions.question import question_id
 from samecluster.sessions.running.drivers import Answering
 from samecluster.sessions.state.votes import pair_of
@@ -57,10 +60,10 @@ class RowAudit:
             verdicts: list[Verdict] | None = None
             try:
                 while True:
-                    batch = next(plan) if verdicts is None else plan.send(verdicts)
+                    batch = pairs_of(next(plan) if verdicts is None else plan.send(verdicts))
                     unknown += [question for question in batch if question not in self._verdicts]
-                    # What is not known yet is expected to confirm the label.
-                    verdicts = [self._verdicts.get(q, Verdict.SAME) for q in batch]
+                    # What is not known yet is expected to confirm the labels.
+                    verdicts = [self._verdicts.get(q, _expected(q, labels, how)) for q in batch]
             except StopIteration as end:
                 report: AuditReport = end.value
             if not unknown:
@@ -98,3 +101,10 @@ class RowAudit:
         if Verdict.DIFFERENT in self._verdicts.values() and self._is_news:
             margin = self.opened.session.state.parameters.get("margin", "auto")
             self.opened.session.set_parameters(margin=margin, who=self.who)
+
+
+def _expected(question: Question, labels: Array, how: Array) -> Verdict:
+    """Asked rows of two labels are different; others are checked against the label they have."""
+    rows = list(question.pair)
+    asked = bool((how[rows] == How.ASKED).all())
+    return Verdict.of(not asked or bool(labels[rows[0]] == labels[rows[1]]))

@@ -17,7 +17,13 @@ from samecluster.points.files import FilePoints, open_points
 from samecluster.points.survey import surveyed
 from samecluster.tables import FeatureOptions, Preparation
 from samecluster.tables.features.encoders import NumberEncoder
-from samecluster.tables.reading.sample import SampledTable, columns_of_numbers, sampled_keys
+from samecluster.tables.features.select import left_out_note
+from samecluster.tables.reading.sample import (
+    SampledTable,
+    columns_of_numbers,
+    identifiers_in,
+    sampled_keys,
+)
 from samecluster.workspace.data import BlockData, SessionData
 from samecluster.workspace.request import Request, listed
 from samecluster.workspace.stored_preparation import SampleDraw, StoredPreparation
@@ -30,6 +36,7 @@ _USABLE = {
     "who",
     "id_column",
     "features",
+    "ignore",
     "scale",
     "margin",
     "clusters",
@@ -39,6 +46,7 @@ _USABLE = {
     "truth",
     "in_blocks",
     "dask",
+    "max_memory",
 }
 
 
@@ -51,21 +59,26 @@ def newly_sampled(request: Request) -> SessionData:
     # The truth is a column, or a file of its own.
     truth = None if (request.truth or "").endswith(".npy") else request.truth
     apart = [name for name in (id_column, truth) if name is not None]
-    numbers = columns_of_numbers(path, apart)
+    ignored = listed(request.ignore, columns_of_numbers(path, apart) or ())
+    numbers = columns_of_numbers(path, [*apart, *ignored])
     named = listed(request.features, numbers or ()) if request.features else None
-    points = open_points(_seen_by_workers(request), named or numbers)
+    doubtful = () if named or numbers is None else identifiers_in(path, numbers)
+    if doubtful and numbers is not None:
+        numbers = columns_of_numbers(path, [*apart, *ignored, *doubtful])
+    points = open_points(_seen_by_workers(request), named or numbers, request.max_bytes())
     if points.n < 2:
         raise InvalidInputError(f"{path} has only 1 row; at least 2 are needed")
     features = points.names if numbers is not None else tuple(f"x{at}" for at in points.names)
     nothing, unit = np.zeros(len(features)), np.ones(len(features))
     preparation = StoredPreparation(
         Preparation((NumberEncoder(features, nothing, nothing, unit),), None, missing="error"),
-        FeatureOptions(features=features, id_column=id_column, truth=truth, scale=False),
+        FeatureOptions(features, ignored, id_column, truth, scale=False),
         features if id_column is None else (*features, id_column),
         StoredPreparation.reading_of(request),
         draw=SampleDraw(points.n, sample_size(points.n, points.d), request.seed or 0),
     )
-    return _read(preparation, points, request)
+    notes = (left_out_note(doubtful, features),) if doubtful else ()
+    return replace(_read(preparation, points, request), notes=notes)
 
 
 def sampled_again(request: Request, preparation: StoredPreparation) -> SessionData:
@@ -74,7 +87,9 @@ def sampled_again(request: Request, preparation: StoredPreparation) -> SessionDa
     assert preparation.draw is not None
     is_npy = columns_of_numbers(request.data, ()) is None
     features = None if is_npy else preparation.options.features
-    points = open_points(_seen_by_workers(request), features)
+    allowed = request.max_memory or preparation.reading.get("max_memory")
+    max_bytes = replace(request, max_memory=allowed).max_bytes()
+    points = open_points(_seen_by_workers(request), features, max_bytes)
     n, d = preparation.draw.n, len(preparation.options.features or ())
     if (points.n, points.d) != (n, d):
         raise DataMismatchError(

@@ -24,6 +24,7 @@ _READING = (
     "encoding",
     "missing",
     "header",
+    "max_memory",
     "order",
     "image_size",
 )

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
+from samecluster.errors import RefutedError
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.audit.label_checks import Check
-from samecluster.recovery.audit.plan import LabellingUnderAudit, audited
+from samecluster.recovery.audit.plan import LabellingUnderAudit
+from samecluster.recovery.audit.stored_labels import audited
 from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Problem
@@ -61,6 +63,18 @@ def test_only_labels_that_nobody_was_asked_about_are_drawn(line) -> None:
     items, labels = under.unasked()
     assert items.tolist() == [1, 3, 4, 7, 8, 9, 10]
     assert labels.tolist() == truth[items].tolist()
+
+
+def test_an_item_that_answers_have_settled_is_not_compared_with_itself(line) -> None:
+    """Pairs are drawn again and again: one of them may have been asked about meanwhile."""
+    _, truth, labelling, under = line
+    audit = audit_of(under, pairs=True)
+    check = next(check for check in checks_of(audit, 12) if check.partner is not None)
+    assert check.partner is not None
+    labelling.confirm(check.item, int(truth[check.item]))
+    asked, _ = play(under.take(audit, check), lambda _: Verdict.UNSURE)
+    assert asked[0] == Question(check.item, check.partner)
+    assert all(check.partner in question.pair for question in asked)
 
 
 def test_a_right_label_takes_one_question_at_the_nearest_asked_member(line) -> None:
@@ -143,3 +157,46 @@ def test_stored_labels_that_are_all_wrong_end_without_a_bound() -> None:
     asked, report = play(plan, by(truth))
     assert not report.met
     assert len(asked) < n, "it gives up before all is asked"
+
+
+def test_stored_labels_of_one_cluster_are_compared_and_joined_before_the_checks() -> None:
+    truth = np.repeat([0, 1], [80, 40])
+    labels, how = np.repeat([0, 2, 1], 40), np.full(120, How.PREDICTED, dtype=np.int8)
+    how[[0, 40, 80]] = How.ASKED
+    answers = [Answer(Question(0, 80), DIFFERENT), Answer(Question(40, 80), DIFFERENT)]
+    plan = audited(labels, how, answers, 0.05, 0.9, np.random.default_rng(0))
+    asked, report = play(plan, by(truth))
+    assert asked[0] in (Question(0, 40), Question(40, 0))
+    assert len(set(labels[:80].tolist())) == 1
+    assert report.met
+    assert report.gap.n_pairs == 0
+
+
+def test_stored_labels_that_are_not_proven_after_all_are_not_called_so() -> None:
+    truth = np.repeat([0, 1], 40)
+    truth[5] = 1
+
+    def stored():
+        labels, how = np.repeat([0, 1], 40), np.full(80, How.PROVEN, dtype=np.int8)
+        how[[0, 40]] = How.ASKED
+        return labels, how
+
+    answers, rng = [Answer(Question(0, 40), DIFFERENT)], np.random.default_rng(0)
+    labels, how = stored()
+    truth[6:15] = 1
+    play(audited(labels, how, answers, 0.3, 0.9, rng), by(truth))
+    assert (how == How.INFERRED).any(), "not everything was asked"
+    assert not (how == How.PROVEN).any()
+    labels, how = stored()
+    with pytest.raises(RefutedError, match="margin 1"):
+        play(audited(labels, how, answers, 0.0, 0.95, rng, margin=1.0), by(truth))
+
+
+def test_a_label_that_nobody_was_asked_about_stands_for_its_first_item() -> None:
+    truth = np.repeat([0, 1], 20)
+    labels, how = truth.copy(), np.full(40, How.INFERRED, dtype=np.int8)
+    labels[37] = 0
+    plan = audited(labels, how, [], 0.0, 0.95, np.random.default_rng(0))
+    _, report = play(plan, by(truth))
+    assert np.array_equal(labels, truth)
+    assert report.met

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 import numpy as np
 from scipy.optimize import linprog
 
+from samecluster._resolution import resolution_of
 from samecluster._typing import FloatArray, IntArray
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.geometry.resolution import resolution_of
 from samecluster.proof.checker import fingerprint
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Question, Verdict

@@ -15,9 +15,9 @@ from samecluster import (
     recover,
     start,
 )
+from samecluster._resolution import resolution_of
 from samecluster.errors import InvalidInputError, RefutedError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
-from samecluster.geometry.resolution import resolution_of
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import BadProof, check

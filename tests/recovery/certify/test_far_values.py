@@ -8,8 +8,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from samecluster import Certify, How, Recovery, clustering_error, recover
+from samecluster import Certify, How, Recovery, clustering_error, recover, start
 from samecluster._typing import FloatArray, IntArray
+from samecluster.errors import FarValuesWarning
 from samecluster.proof.checker import check
 from tests.cases.campaign import runs
 
@@ -58,7 +59,7 @@ def recovered(X: FloatArray, y: IntArray, k: int | None, seed: int, **settings: 
     )
 
 
-@pytest.mark.filterwarnings("ignore:Column:UserWarning")
+@pytest.mark.filterwarnings("ignore::samecluster.errors.FarValuesWarning")
 @pytest.mark.parametrize("family", [with_far_group, with_far_members])
 def test_labels_are_exact_with_far_values_in_any_column(family) -> None:
     for seed in range(runs(12, 600)):
@@ -75,7 +76,7 @@ def test_labels_are_exact_with_far_values_in_any_column(family) -> None:
             assert len(set(y[shown.labels == name].tolist())) <= 1, seed
 
 
-@pytest.mark.filterwarnings("ignore:Column:UserWarning")
+@pytest.mark.filterwarnings("ignore::samecluster.errors.FarValuesWarning")
 def test_one_far_value_is_a_point_like_any_other() -> None:
     """Two groups and a value of 1e12; two columns of which the one with it tells groups apart."""
     rng = np.random.default_rng(0)
@@ -129,7 +130,7 @@ def test_a_resolution_of_zero_is_the_papers_margin() -> None:
     assert clustering_error(recovered(flat, y[:60], None, 0, resolution=0).labels, y[:60]) == 0
 
 
-@pytest.mark.filterwarnings("ignore:Column:UserWarning")
+@pytest.mark.filterwarnings("ignore::samecluster.errors.FarValuesWarning")
 def test_a_plane_and_one_far_value() -> None:
     """Rank 2 in four columns, and 1e12: the first basis looked singular."""
     rng = np.random.default_rng(4)
@@ -140,3 +141,13 @@ def test_a_plane_and_one_far_value() -> None:
     found = recovered(X, y, None, 0)
     assert clustering_error(found.labels, y) == 0
     assert found.count(How.PROVEN) > 100
+
+
+def test_far_values_are_warned_of_by_column_and_row() -> None:
+    X, _ = balls(np.random.default_rng(5), 60, 2, 2)
+    X[7, 1] = -9.2e18
+    with pytest.warns(FarValuesWarning, match=r"Column 1 is far beyond .* in row 7: -9.2e\+18"):
+        start(X, margin=1.0)
+    pd = pytest.importorskip("pandas")
+    with pytest.warns(FarValuesWarning, match="Column 'b'"):
+        start(pd.DataFrame(X, columns=["a", "b"]), margin=1.0)

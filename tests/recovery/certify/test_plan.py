@@ -1,6 +1,6 @@
 """The plan of certify, driven by next and send: what it asks in which phase, and what it writes."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +10,7 @@ from samecluster.errors import RefutedError
 from samecluster.instances import make_ellipsoids
 from samecluster.proof.checker import check
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import pairs_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.certify.plan import Certify, CertifyRun
 from samecluster.recovery.labelling import Labelling
@@ -38,10 +39,10 @@ def played(
     batches: list[list[Question]] = []
     while True:
         try:
-            batch: Sequence[Question] = next(plan) if verdicts is None else plan.send(verdicts)
+            batch = pairs_of(next(plan) if verdicts is None else plan.send(verdicts))
         except StopIteration:
             return batches
-        batches.append(list(batch))
+        batches.append(batch)
         verdicts = [answer(question) for question in batch]
         for question, verdict in zip(batch, verdicts, strict=True):
             ledger.record(Answer(question, verdict))

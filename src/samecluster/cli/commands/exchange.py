@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from samecluster._files import is_database, is_stdout
 from samecluster.cli.commands.session import (
     DataFile,
     SessionFile,
@@ -22,7 +23,6 @@ from samecluster.cli.commands.session import (
 )
 from samecluster.cli.options import Force, Json
 from samecluster.cli.terminal.harmless import print_json, print_lines
-from samecluster.errors import InvalidInputError
 from samecluster.workspace.request import Request
 
 __all__ = ["export", "import_", "report", "update"]
@@ -61,7 +61,6 @@ def export(
 
     Example: samecluster export shells.csv.samecluster -o labelled.csv
     """
-    from samecluster._files import is_stdout
     from samecluster.cli.terminal.all_rows import export_all
     from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.export import ResultFiles, Snapshot, write_labels, write_proof
@@ -73,7 +72,7 @@ def export(
             return
         files.check(opened)
         known = Snapshot.of(opened.session)
-        write_labels(opened, known, out, prefix=prefix, raw=raw, force=force)
+        write_labels(opened, known, files)
         lines = [f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}."]
         if proof is not None:
             lines.append(write_proof(opened, known, proof, force=force))
@@ -99,7 +98,6 @@ def report(
 
     Example: samecluster report shells.csv.samecluster -o report.html
     """
-    from samecluster._files import is_stdout
     from samecluster.workspace.export import ResultFiles, Snapshot, write_session_report
 
     with opened_session(session, data, vectors, read_only=True) as opened:
@@ -134,7 +132,7 @@ def import_(
     with opened_session(session, data, vectors) as opened:
         keys = opened.session.state.items.keys
         n_elsewhere = 0
-        if _is_session(source):
+        if is_database(source):
             with closing(SqliteStore(source, read_only=True)) as store:
                 answers, n_elsewhere = answers_of(State(store.read()), keys)
         else:
@@ -208,14 +206,6 @@ def update(
         print_json(facts)
     else:
         print_lines(*lines)
-
-
-def _is_session(path: Path) -> bool:
-    try:
-        with path.open("rb") as file:
-            return file.read(15) == b"SQLite format 3"
-    except OSError as error:
-        raise InvalidInputError(f"{path} cannot be read: {error.strerror}") from None
 
 
 def _listed(keys: tuple[str, ...]) -> str:

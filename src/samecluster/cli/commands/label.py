@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samecluster.cli.options import takes_request
+from samecluster.cli.options import command_again, takes_request
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
@@ -47,7 +46,9 @@ def label(request: Request, show: Show = None) -> None:
         _label(console, request, show)
     except KeyboardInterrupt:
         console.print()
-        console.print(f"Stopped. All answers are kept; go on with: {_again(request)}")
+        console.print(
+            f"Stopped. All answers are kept; go on with: {command_again('label', request)}"
+        )
         raise typer.Exit(INTERRUPTED) from None
 
 
@@ -72,7 +73,7 @@ def _label(console: Screen, request: Request, show: list[str] | None) -> None:
         console.print(f"{opened.session.progress()}.")
     # Only now is it sure that the file is still there.
     console.print(f"Answers are in {opened.path}.")
-    console.print(f"Go on: {_again(request)}")
+    console.print(f"Go on: {command_again('label', request)}")
     out = "labels.csv" if opened.blocks is None else "labels"
     results = export_command(opened.path, request.data, out)
     console.print(f"Results: {results}")
@@ -89,10 +90,3 @@ def _greet(console: Screen, opened: OpenSession) -> None:
         console.print(f"Going on with {opened.path}.")
     if line := sample_line(opened):
         console.print(line, soft_wrap=True)
-
-
-def _again(request: Request) -> str:
-    at = [] if request.session is None else ["--session", str(request.session)]
-    who = [] if request.who is None else ["--who", request.who]
-    blocks = ["--in-blocks"] if request.in_blocks else []
-    return shlex.join(["samecluster", "label", request.data, *blocks, *at, *who])

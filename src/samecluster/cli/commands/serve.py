@@ -7,14 +7,15 @@ from __future__ import annotations
 
 import contextlib
 import enum
-import shlex
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samecluster.cli.options import takes_request
+from samecluster.cli.commands.label import INTERRUPTED, Show
+from samecluster.cli.options import command_again, takes_request
 from samecluster.cli.terminal.harmless import print_lines
 from samecluster.workspace.request import Request
 
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 __all__ = ["invite", "serve"]
 
-_INTERRUPTED = 130
+_READING_SECONDS = 60.0
+"""How long a file with the owner's link stays for the browser to read it."""
 
 
 class Role(enum.StrEnum):
@@ -41,7 +43,8 @@ def serve(
         str, typer.Option(help="The address to listen on; 127.0.0.1 is this machine only.")
     ] = "127.0.0.1",
     port: Annotated[
-        int | None, typer.Option(help="The port; 8321, or that of last time, or a free one.")
+        int | None,
+        typer.Option(min=0, max=65535, help="The port; 8321, or that of last time, or a free one."),
     ] = None,
     token: Annotated[
         str | None,
@@ -55,10 +58,7 @@ def serve(
         Path | None, typer.Option(help="A certificate, to speak HTTPS; with --tls-key.")
     ] = None,
     tls_key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
-    show: Annotated[
-        list[str] | None,
-        typer.Option("--show", help="Columns to show of each item: a,b,c or several times."),
-    ] = None,
+    show: Show = None,
     image_column: Annotated[
         str | None,
         typer.Option(help="The column with the paths of images, inside the data's folder."),
@@ -118,9 +118,9 @@ def invite(
     """
     from samecluster.errors import SessionNotFoundError
     from samecluster.web.links import Participant, Participants, links_file
-    from samecluster.workspace.open import SUFFIX
+    from samecluster.workspace.open import SUFFIX, session_beside
 
-    file = session if session.suffix == SUFFIX else session.with_name(session.name + SUFFIX)
+    file = session if session.suffix == SUFFIX else session_beside(session)
     if not file.exists():
         raise SessionNotFoundError(
             f"there is no session {file}; `samecluster serve DATA` begins one"
@@ -145,11 +145,11 @@ def _serve(
         _serve_until_stopped(console, request, address, options, browser)
     console.print()
     console.print("Stopped. All answers are kept.")
-    console.print(f"Go on: {_again(request)}")
+    console.print(f"Go on: {command_again('serve', request)}")
     out = "labels" if request.in_blocks else "labels.csv"
     results = export_command(session_path(request), request.data, out)
     console.print(f"Results: {results}")
-    raise typer.Exit(_INTERRUPTED)
+    raise typer.Exit(INTERRUPTED)
 
 
 def _serve_until_stopped(
@@ -174,8 +174,10 @@ def _serve_until_stopped(
         console.print(f"Open {serving.link}")
         console.print("Stop with Ctrl-C; nothing is lost.")
         if browser and console.is_terminal:
-            _open(serving.link, opened.path)
-        serving.run()
+            with _opened_page(serving.link, opened.path):
+                serving.run()
+        else:
+            serving.run()
 
 
 def _with_example(request: Request, image_column: str | None) -> tuple[Request, str | None]:
@@ -192,24 +194,31 @@ def _with_example(request: Request, image_column: str | None) -> tuple[Request, 
     return request, "image"
 
 
-def _open(link: str, session: Path) -> None:
-    """Open the page by way of a file: others on this machine see command lines, not files."""
+@contextlib.contextmanager
+def _opened_page(link: str, session: Path) -> Iterator[None]:
+    """Open the page by way of a file: others on this machine see command lines, not files.
+
+    The file has the owner's secret, so it goes once a browser has had the time to read it.
+    """
     import html
+    import threading
     import webbrowser
 
     from samecluster.web.links import links_file
 
     page = links_file(session).with_suffix(".html")
+    page.unlink(missing_ok=True)
     page.touch(mode=0o600)
     page.write_text(
         f'<!doctype html><meta http-equiv="refresh" content="0;url={html.escape(link)}">',
         encoding="utf-8",
     )
-    webbrowser.open(page.as_uri())
-
-
-def _again(request: Request) -> str:
-    at = [] if request.session is None else ["--session", str(request.session)]
-    who = [] if request.who is None else ["--who", request.who]
-    blocks = ["--in-blocks"] if request.in_blocks else []
-    return shlex.join(["samecluster", "serve", request.data, *blocks, *at, *who])
+    removal = threading.Timer(_READING_SECONDS, page.unlink, kwargs={"missing_ok": True})
+    removal.daemon = True
+    removal.start()
+    try:
+        webbrowser.open(page.as_uri())
+        yield
+    finally:
+        removal.cancel()
+        page.unlink(missing_ok=True)

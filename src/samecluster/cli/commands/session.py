@@ -218,9 +218,9 @@ def interruptible() -> Iterator[None]:
 
 def session_file(given: Path) -> Path:
     """The file itself, or the session beside the data that was named."""
-    from samecluster.workspace.open import SUFFIX
+    from samecluster.workspace.open import SUFFIX, session_beside
 
-    beside = given.with_name(given.name + SUFFIX)
+    beside = session_beside(given)
     if given.suffix != SUFFIX and beside.exists():
         return beside
     if not given.exists():

@@ -10,28 +10,28 @@ import numpy as np
 
 from samecluster._parameters import check_share
 from samecluster.cli.terminal.screen import Screen
-from samecluster.errors import InvalidInputError
-from samecluster.geometry.resolution import said_resolution
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
-from samecluster.tables import FeatureOptions, Preparation, read_table
+from samecluster.recovery.result.premises import MarginHolds
+from samecluster.recovery.result.sentences import clause
+from samecluster.tables import CsvOptions, FeatureOptions, Preparation, read_table
+from samecluster.workspace.request import Request
 
 __all__ = ["run_verify"]
 
 
-def run_verify(data: Path, proof: Path, resolution: float) -> bool:
+def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | None = None) -> bool:
     """Print what the proof shows; False if it does not hold.
 
     ``resolution`` is the largest one to allow, as a share of each column's spread.
     """
     check_share("--resolution", resolution)
     console = Screen()
-    table = read_table(data)
+    allowed = Request(str(data), max_memory=max_memory).max_bytes()
+    table = read_table(data, CsvOptions(max_bytes=allowed))
     # A proof is about the numbers of the file as they are, in all columns.
     X = Preparation.fit(table, FeatureOptions(features=table.names, scale=False)).apply(table)
-    if not proof.exists():
-        raise InvalidInputError(f"there is no file {proof}")
-    lines = read_lines(proof)
+    lines = read_lines(proof, allowed)
     header: dict[str, Any] = next(lines, {})
     try:
         with console.status("checking"):
@@ -42,7 +42,7 @@ def run_verify(data: Path, proof: Path, resolution: float) -> bool:
     known = int(np.count_nonzero(verified.labels >= 0))
     margin = float.fromhex(header["margin"])
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in verified.n_records.items())
-    assumed = f"every cluster has margin {margin:g} {said_resolution(verified.resolution)}"
+    assumed = clause(MarginHolds(margin, resolution=tuple(verified.resolution.tolist())))
     if {"last", "count"} & verified.n_records.keys():
         assumed += f" and there are {header['n_clusters']} clusters"
     console.print(

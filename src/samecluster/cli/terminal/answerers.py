@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._files import check_input
 from samecluster._typing import IntArray
 from samecluster.cli.options import OracleCommandOptions
 from samecluster.errors import InvalidInputError
@@ -87,6 +88,7 @@ class TrueGroups:
 
 
 def _by_file(opened: OpenSession, path: str) -> Any:
+    check_input(path)
     try:
         labels = np.load(path, mmap_mode="r", allow_pickle=False)
     except (OSError, ValueError) as error:

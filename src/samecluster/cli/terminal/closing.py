@@ -39,14 +39,7 @@ def write_files(opened: OpenSession, files: ResultFiles) -> list[str]:
         told += written_lines(opened, files)
     else:
         if files.out is not None:
-            write_labels(
-                opened,
-                known,
-                files.out,
-                prefix=files.prefix,
-                raw=files.raw,
-                force=files.force,
-            )
+            write_labels(opened, known, files)
             told += [] if is_stdout(files.out) else [f"Labels are in {files.out}."]
         if files.proof is not None:
             told.append(write_proof(opened, known, files.proof, force=files.force))

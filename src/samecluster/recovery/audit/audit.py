@@ -56,7 +56,7 @@ class Audit:
         and a failure leaves open which of the two is wrong (`settle` says so once it is known)
 
     A label counts as wrong if its item is not in the cluster of the asked members of that label.
-    Two labels for one cluster are not noticed here: compare asked members of both.
+    Two labels for one cluster are not noticed here: `AuditReport.about` says what they would cost.
 
     Examples
     --------
@@ -157,6 +157,7 @@ class Audit:
             n_rounds=self._n_rounds,
             met=self.met,
             n_more=self.n_more(),
+            error=float(self._error),
         )
 
     @property

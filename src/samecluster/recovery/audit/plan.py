@@ -1,8 +1,7 @@
 """The questions of an audit: checks of random labels, and the correction of what they find wrong.
 
-One plan for labels in memory (`LabellingUnderAudit`) and for labels of all rows of large data
-(`audited`). It stops when the bound holds; whether to learn from what was found, and to freeze new
-labels, is decided above.
+For labels in memory (`LabellingUnderAudit`), and in `stored_labels` for those of all rows of large
+data. Whether to learn from what was found, and to freeze new labels, is decided above.
 """
 
 from __future__ import annotations
@@ -13,6 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from samecluster._typing import Array, IntArray
+from samecluster.errors import RefutedError
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.audit.audit import Audit
@@ -20,13 +20,9 @@ from samecluster.recovery.audit.label_checks import Check
 from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import belongs
-from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
 
-__all__ = ["LabellingUnderAudit", "LabelsUnderAudit", "audited"]
-
-_PATIENCE = 20
-"""An audit of all rows gives up after this many times the checks that good labels would take."""
+__all__ = ["LabellingUnderAudit", "LabelsUnderAudit", "audit_price", "contradiction"]
 
 _CLUSTERS_TRIED = 8
 """A wrong item is compared with this many nearest clusters, at about one question each, before it
@@ -35,6 +31,9 @@ counts as an exception: with more clusters than that a new placement costs less.
 
 class LabelsUnderAudit(ABC):
     """Labels that an audit checks, and corrects where answers say so."""
+
+    contradicted: tuple[int, int, How] | None = None
+    """An item that answers put out of its label's cluster although that was proven or inferred."""
 
     @abstractmethod
     def unasked(self) -> tuple[IntArray, IntArray]:
@@ -49,8 +48,8 @@ class LabelsUnderAudit(ABC):
         """Where an item may belong if not to ``wrong``, in the order in which that is asked."""
 
     @abstractmethod
-    def is_asked(self, item: int) -> bool:
-        """Whether answers have settled the item's label meanwhile."""
+    def known(self, item: int) -> tuple[int, How]:
+        """The item's label now, and how it is known."""
 
     @abstractmethod
     def confirm(self, item: int, label: int) -> None:
@@ -59,6 +58,10 @@ class LabelsUnderAudit(ABC):
     @abstractmethod
     def set_apart(self, item: int) -> None:
         """Answers put the item into none of the clusters."""
+
+    @abstractmethod
+    def stand_for_themselves(self) -> Sequence[int]:
+        """Items after which labels are named that nobody was asked about: right by definition."""
 
     def first_questions(self, checks: Sequence[Check]) -> Iterator[Question]:
         """What each check begins with, for several people who answer at once."""
@@ -73,10 +76,24 @@ class LabelsUnderAudit(ABC):
         verdict = yield from self._compare(check)
         audit.take(check, verdict)
         if verdict is Verdict.DIFFERENT:
+            self._note_contradiction(check)
             yield from self._correct(audit, check)
         elif verdict is Verdict.SAME and check.partner is None:
-            self.confirm(check.item, check.label)
+            self._confirm(check.item, check.label)
         return verdict
+
+    def _note_contradiction(self, check: Check) -> None:
+        """If both of a pair follow from what is assumed, one of them is wrong, whichever it is."""
+        items = [item for item in (check.item, check.partner) if item is not None]
+        known = [self.known(item) for item in items]
+        if all(label == check.label and how >= How.INFERRED for label, how in known):
+            weakest = min(how for _, how in known)
+            self.contradicted = self.contradicted or (check.item, check.label, weakest)
+
+    def _confirm(self, item: int, label: int) -> None:
+        """An item that stands for its label itself was compared with nothing."""
+        if item not in self.members(item, label):
+            self.confirm(item, label)
 
     def _compare(self, check: Check) -> Plan[Verdict]:
         """Ask about a check, with other members if that stays unsure."""
@@ -93,19 +110,22 @@ class LabelsUnderAudit(ABC):
         return Verdict.of(one is other)
 
     def _belongs(self, item: int, label: int) -> Plan[Verdict]:
-        return belongs(item, self.members(item, label))
+        members = self.members(item, label)
+        if item in members:
+            return Verdict.SAME  # the label stands for the cluster of this item
+        return (yield from belongs(item, members))
 
     def _correct(self, audit: Audit, check: Check) -> Plan[None]:
         """Find out which label is wrong, and where its item belongs."""
         for item in (check.item, check.partner):
-            if item is None or self.is_asked(item):
+            if item is None or self.known(item)[1] is How.ASKED:
                 continue
             verdict = Verdict.DIFFERENT
             if check.partner is not None:
                 verdict = yield from self._belongs(item, check.label)
             if verdict is Verdict.SAME:
                 audit.settle([item], wrong=False)
-                self.confirm(item, check.label)
+                self._confirm(item, check.label)
             elif verdict is Verdict.DIFFERENT:
                 audit.settle([item], wrong=True)
                 yield from self._move(item, check.label)
@@ -131,18 +151,19 @@ class LabellingUnderAudit(LabelsUnderAudit):
         return items, now.labels[items]
 
     def members(self, item: int, label: int) -> Sequence[int]:
-        return self._near.first(item, self._asked(label))
+        return self._near.first(item, self._asked(label) or [self.first_of(label)])
 
     def other_labels(self, item: int, wrong: int) -> Sequence[int]:
         gaps = {
             label: float(self._near.distances(item, members).min())
             for label in np.unique(self._labelling.labels).tolist()
-            if label not in (-1, wrong) and (members := self._asked(label))
+            if label not in (-1, wrong)
+            and (members := self._asked(label) or [self.first_of(label)])
         }
         return sorted(gaps, key=lambda label: gaps[label])[:_CLUSTERS_TRIED]
 
-    def is_asked(self, item: int) -> bool:
-        return bool(self._labelling.how[item] == How.ASKED)
+    def known(self, item: int) -> tuple[int, How]:
+        return int(self._labelling.labels[item]), How(int(self._labelling.how[item]))
 
     def confirm(self, item: int, label: int) -> None:
         self._labelling.confirm(item, label)
@@ -154,56 +175,26 @@ class LabellingUnderAudit(LabelsUnderAudit):
         now = self._labelling
         return np.flatnonzero((now.labels == label) & (now.how == How.ASKED)).tolist()
 
+    def stand_for_themselves(self) -> Sequence[int]:
+        labels = np.unique(self._labelling.labels).tolist()
+        return [self.first_of(label) for label in labels if label >= 0 and not self._asked(label)]
 
-class _StoredLabels(LabelsUnderAudit):
-    """Labels (n,) of rows that need not be in memory; compared with members in the order asked."""
-
-    def __init__(self, labels: Array, how: Array, answers: Sequence[Answer]) -> None:
-        self._labels, self._how = labels, how
-        self._members: dict[int, list[int]] = {}
-        for row in dict.fromkeys(row for answer in answers for row in answer.question.pair):
-            if how[row] == How.ASKED and labels[row] >= 0:
-                self._members.setdefault(int(labels[row]), []).append(row)
-
-    def unasked(self) -> tuple[IntArray, IntArray]:
-        rows = np.flatnonzero((self._labels >= 0) & (self._how != How.ASKED))
-        return rows, self._labels[rows]
-
-    def members(self, item: int, label: int) -> Sequence[int]:
-        del item
-        return self._members.get(label, [])
-
-    def other_labels(self, item: int, wrong: int) -> Sequence[int]:
-        del item
-        return [label for label in self._members if label != wrong]
-
-    def is_asked(self, item: int) -> bool:
-        return bool(self._how[item] == How.ASKED)
-
-    def confirm(self, item: int, label: int) -> None:
-        self._labels[item], self._how[item] = label, How.ASKED
-
-    def set_apart(self, item: int) -> None:
-        self._labels[item], self._how[item] = -1, How.UNASSIGNED
+    def first_of(self, label: int) -> int:
+        """Where nobody was asked about a label, its first item says which cluster it stands for."""
+        return int(np.argmax(self._labelling.labels == label))
 
 
-def audited(
-    labels: Array,
-    how: Array,
-    answers: Sequence[Answer],
-    error: float,
-    confidence: float,
-    rng: np.random.Generator,
-) -> Plan[AuditReport]:
-    """Check labels (n,) until the bound holds, or until that is not in sight; corrects them.
+def audit_price(labels: Array, error: float, confidence: float) -> int:
+    """How many checks an audit of all these labels takes if none fails."""
+    items = np.flatnonzero(labels >= 0)
+    rng = np.random.default_rng(0)  # nothing is drawn
+    audit = Audit(items, labels[items], error=error, confidence=confidence, rng=rng)
+    return len(items) if (price := audit.n_more()) is None else price
 
-    One round of single checks: nothing is learned from what is found wrong, and the bound is about
-    the labels as they were written.
-    """
-    stored = _StoredLabels(labels, how, answers)
-    audit = Audit(*stored.unasked(), error=error, confidence=confidence, rng=rng)
-    left = _PATIENCE * (audit.n_more() or 0)
-    while not audit.met and left > 0 and (checks := audit.next_checks()):
-        left -= 1
-        yield from stored.take(audit, checks[0])
-    return audit.report()
+
+def contradiction(
+    item: int, label: int, answers: tuple[Answer, ...], margin: float
+) -> RefutedError:
+    """Answers to checks do not allow what the margin says about an item."""
+    about = tuple(answer for answer in answers if item in answer.question.pair)
+    return RefutedError(item, label, about, margin, margin)

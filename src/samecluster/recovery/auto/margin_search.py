@@ -11,7 +11,6 @@ proven: labels are asked, inferred or predicted.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -24,6 +23,7 @@ from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.certify.plan import Certify, CertifyRun
 from samecluster.recovery.distances import ScaledDistances
+from samecluster.recovery.label_comparison import LabelComparison
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.fill import follow_clouds, mostly_known
@@ -50,6 +50,8 @@ _PROBES = 15
 _LABELS_A_QUESTION = 50
 # Rows by which the rank is told: 2,000 are far more than columns, and an SVD of them is quick
 _RANK_ROWS = 2000
+# Pairs of clusters that are compared at the end: all of ten clusters, or those with most at stake
+_COMPARED = 45
 _LOOKED_AT = 8000  # inferred points among which misfits are looked for: more only takes time
 _FLAT = 1e-9  # singular values below this share of the largest are rounding, not a direction
 # Exceptions per hundred asked items: twice the 1 % background of benchmarks/imperfect
@@ -95,17 +97,23 @@ class MarginSearchRun:
         before = labelling.search or MarginSearch(_OPTIMISTIC, (), 0)
         self.margin, self.refuted = before.margin, list(before.refuted)
         self.n_searching = before.n_questions
+        self.n_compared = 0
+        self.is_spent = False
         self.exceptions = {*problem.exceptions, *labelling.exceptions}
         self.n_clusters = problem.n_clusters
         self.near = ScaledDistances(problem.X)
 
     def play(self) -> Plan[None]:
-        if self.margin is not None and self._proofs_may_pay():
-            yield from self._infer()
-        else:
+        if not self._proofs_may_pay():
             self.margin = None
-        self._note()
-        yield from self._predict()
+        for _ in range(_TRIES):
+            self.labelling.reset()
+            if self.margin is not None:
+                yield from self._infer()
+            self._note()
+            yield from self._predict()
+            if self.is_spent or not (yield from self._finds_one_cluster_in_two()):
+                return
 
     def result(self) -> Recovery:
         """Everything that can be said; clusters of one asked point alone are no clusters."""
@@ -175,7 +183,8 @@ class MarginSearchRun:
 
     def _lower(self, largest: float) -> None:
         assert self.margin is not None
-        self.refuted.append(self.margin)
+        if self.margin not in self.refuted:
+            self.refuted.append(self.margin)
         # What is allowed was looked for among few points: closures of all reach farther.
         lower = min(_BELOW * largest, _STEP * self.margin)
         self.margin = lower if lower >= _USELESS and len(self.refuted) < _TRIES else None
@@ -217,12 +226,43 @@ class MarginSearchRun:
                 return False
         before = self.labelling.n_questions
         for item, member in self._risky(asking):
-            if self.n_searching + self.labelling.n_questions - before >= _PROBES:
+            n_probes = self.n_searching - self.n_compared + self.labelling.n_questions - before
+            if n_probes >= _PROBES:
                 break
             (verdict,) = yield [Question(item, member)]
             if verdict is Verdict.DIFFERENT:
                 return False
-        return True
+        before = self.labelling.n_questions
+        split = yield from self._finds_one_cluster_in_two()
+        self.n_compared += self.labelling.n_questions - before
+        return not split
+
+    def _finds_one_cluster_in_two(self) -> Plan[bool]:
+        """Whether labels that no answer separates turn out to be one cluster.
+
+        Single points that were asked about are left alone: they get no label in the end. Of many
+        clusters that a model has told apart it has compared those that it had doubts about.
+        """
+        answered = self.labelling.answered()
+        are_many = answered.gap().n_pairs > _COMPARED
+        if self.margin is None and are_many:
+            return False
+        at_most = _COMPARED - self.n_compared if are_many else _COMPARED
+        strays = {
+            label
+            for label, size in answered.sizes.items()
+            if size == 1 and len(answered.holders(label)) == 1
+        }
+        labels, batch = self.labelling.labels, self.settings.batch
+        comparison = LabelComparison(
+            lambda label: int(np.argmax(labels == label)), self.near, batch
+        )
+        try:
+            same = yield from comparison.play(answered, max(at_most, 0), strays)
+        except BudgetSpent:
+            self.is_spent = True
+            return False
+        return same is not None
 
     def _parted(self, asking: CertifyRun) -> list[Question]:
         """For each cluster its nearest other one, by asked members, if no answers part them."""
@@ -285,6 +325,7 @@ class MarginSearchRun:
         """Predict what is left; ask where it teaches most if too much of it may be wrong."""
         problem = replace(
             self.problem,
+            n_clusters=self.n_clusters,
             margin=self.margin,
             answers=self.labelling.answers,
             exceptions=frozenset(self.exceptions),
@@ -296,8 +337,10 @@ class MarginSearchRun:
         teaching = PredictRun(
             problem, self.labelling, self.settings.expected_error, self.settings.batch
         )
-        with suppress(BudgetSpent):
+        try:
             yield from teaching.play()
+        except BudgetSpent:
+            self.is_spent = True
         teaching.write_all()
 
     def _set_strays_apart(self) -> None:

@@ -3,23 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Verdict
-from samecluster.questions.run import Plan
+from samecluster.questions.run import Batch, Plan
 from samecluster.recovery.audit.audit import Audit
-from samecluster.recovery.audit.plan import LabellingUnderAudit
+from samecluster.recovery.audit.plan import LabellingUnderAudit, audit_price, contradiction
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
+from samecluster.recovery.certify.plan import Certify, CertifyRun
 from samecluster.recovery.distances import ScaledDistances
+from samecluster.recovery.label_comparison import LabelComparison, worth_comparing
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.predict.fill import keep_together, predict_unlabelled
 from samecluster.recovery.problem import BudgetSpent, Method, Problem
+from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["complete_plan", "prediction_goal"]
+__all__ = ["Budget", "complete_plan", "prediction_goal"]
 
 _MOST_ROUNDS = 20  # a guard: every round but the last costs capital, so that few are ever worth it
 _EXPECTED_OF_AUDITED = 0.2  # share of an audit's error that prediction may leave
@@ -31,12 +36,31 @@ def prediction_goal(audit: tuple[float, float] | None) -> float:
     return max(allowed, CertifyWithoutMargin.expected_error)
 
 
+@dataclass(frozen=True)
+class Budget:
+    """How many questions and looks may be put; None where there is no limit."""
+
+    max_questions: int | None = None
+    max_looks: int | None = None
+
+    def n_allowed(self, looks: Batch, labelling: Labelling) -> int:
+        """How many of these looks may be put now, even if each settles all its pairs."""
+        allowed = len(looks)
+        if self.max_looks is not None:
+            allowed = min(allowed, self.max_looks - labelling.n_looks)
+        if self.max_questions is not None:
+            room = self.max_questions - labelling.n_questions
+            costs = accumulate(len(look.questions) for look in looks)
+            allowed = min(allowed, sum(1 for cost in costs if cost <= room))
+        return max(allowed, 0)
+
+
 def complete_plan(
     method: Method,
     problem: Problem,
     labelling: Labelling,
     audit: tuple[float, float] | None,
-    max_questions: int | None,
+    budget: Budget,
 ) -> Plan[Recovery]:
     """Adds a budget and an audit to the plan of a method."""
     labelling.note_exceptions(problem.exceptions)
@@ -45,9 +69,9 @@ def complete_plan(
         plan = method.plan(problem, labelling)
     else:
         plan = _AuditedMethod(
-            method, problem, labelling, *audit, pairs=max_questions is None
+            method, problem, labelling, *audit, pairs=budget.max_questions is None
         ).play()
-    ended = yield from _limited(plan, labelling, max_questions)
+    ended = yield from _limited(plan, labelling, budget)
     if not ended and labelling.audit is None:
         predict_unlabelled(replace(problem, answers=labelling.answers), labelling)
         labelling.number_clusters()
@@ -55,8 +79,8 @@ def complete_plan(
     return labelling.recovery()
 
 
-def _limited(plan: Plan[Any], labelling: Labelling, max_questions: int | None) -> Plan[bool]:
-    """Play a plan until it ends, or until the questions are used up, wherever it is then.
+def _limited(plan: Plan[Any], labelling: Labelling, budget: Budget) -> Plan[bool]:
+    """Play a plan until it ends, or until the budget is used up, wherever it is then.
 
     True if it has brought its labels up to date.
     """
@@ -66,12 +90,10 @@ def _limited(plan: Plan[Any], labelling: Labelling, max_questions: int | None) -
             verdicts: Sequence[Verdict] = ()
             n_put = 0
             while n_put < len(batch):
-                room = (
-                    len(batch) if max_questions is None else max_questions - labelling.n_questions
-                )
-                if room <= 0:
+                n_more = budget.n_allowed(batch[n_put:], labelling)
+                if n_more == 0:
                     plan.throw(BudgetSpent())
-                n_put += room
+                n_put += n_more
                 # What was put before is known by now, and costs nothing.
                 verdicts = yield batch[:n_put]
             batch = plan.send(verdicts)
@@ -97,28 +119,41 @@ class _AuditedMethod:
         self.error, self.confidence, self.pairs = error, confidence, pairs
         # The draws must not be known to what chooses the labels.
         self.draws = np.random.default_rng(int(problem.rng.integers(2**63)))
-        self.checked = LabellingUnderAudit(labelling, ScaledDistances(problem.X))
+        near = ScaledDistances(problem.X)
+        self.checked = LabellingUnderAudit(labelling, near)
         self.batch = int(getattr(method, "batch", 1))
+        self.comparison = LabelComparison(self.checked.first_of, near, self.batch)
+        self.n_compared = 0
 
     def play(self) -> Plan[None]:
         yield from self._label()
-        audit = Audit(
-            *self.checked.unasked(),
-            error=self.error,
-            confidence=self.confidence,
-            rng=self.draws,
-            pairs=self.pairs,
-        )
+        try:
+            yield from self._compare_labels()
+        finally:
+            # Also if the budget ends here, and nothing can be said.
+            audit = Audit(
+                *self.checked.unasked(),
+                error=self.error,
+                confidence=self.confidence,
+                rng=self.draws,
+                pairs=self.pairs,
+            )
+            self._begin_round(audit)
         for _ in range(_MOST_ROUNDS):
             learn = yield from self._round(audit)
             if not learn:
                 return
             try:
                 yield from self._label()
+                yield from self._compare_labels()
             finally:
                 # Also if the budget ends here: the bound must be about the labels that there are.
                 audit.new_round(*self.checked.unasked())
-                self.labelling.note_audit(audit.report())
+                self._begin_round(audit)
+
+    def _begin_round(self, audit: Audit) -> None:
+        audit.settle(self.checked.stand_for_themselves(), wrong=False)
+        self.labelling.note_audit(audit.report())
 
     def _label(self) -> Plan[None]:
         """Labels by the method, from all answers so far."""
@@ -132,6 +167,39 @@ class _AuditedMethod:
         finally:
             self.labelling.number_clusters()
             keep_together(self.labelling)
+            self.labelling.keep_asked_to_answers()
+
+    def _compare_labels(self) -> Plan[None]:
+        """Ask about labels that no answer separates, while that costs no more than the checks."""
+        price = audit_price(self.labelling.labels, self.error, self.confidence)
+        for _ in range(_MOST_ROUNDS):
+            left, answered = price - self.n_compared, self.labelling.answered()
+            if left <= 0 or not worth_comparing(answered, left):
+                return
+            before = self.labelling.n_questions
+            same = yield from self.comparison.play(answered, left)
+            self.n_compared += self.labelling.n_questions - before
+            if same is None:
+                return
+            yield from self._label()
+
+    def _refute_what_answers_contradict(self) -> None:
+        """RefutedError if a proven label was found wrong; a guessed margin is noted as refuted."""
+        if self.checked.contradicted is None:
+            return
+        item, label, how = self.checked.contradicted
+        answers, search = self.labelling.answers, self.labelling.search
+        if how is How.PROVEN and self.problem.margin is not None:
+            if isinstance(self.method, Certify):  # most often it says which answers, and more
+                problem = replace(self.problem, answers=answers)
+                scratch = Labelling(problem, self.method.name, Ledger(answers))
+                CertifyRun(self.method, problem, scratch).begin()
+            raise contradiction(item, label, answers, self.problem.margin)
+        if search is None or search.margin is None:
+            return
+        if search.margin not in search.refuted:
+            refuted = (*search.refuted, search.margin)
+            self.labelling.note_search(replace(search, refuted=refuted))
 
     def _round(self, audit: Audit) -> Plan[bool]:
         """Check labels until the bound is met; True if it is better to learn and begin again."""
@@ -145,6 +213,7 @@ class _AuditedMethod:
                 verdict = yield from self.checked.take(audit, check)
                 as_expected &= verdict is Verdict.SAME
             self.labelling.note_audit(audit.report())
+            self._refute_what_answers_contradict()
             if not as_expected and _better_again(audit):
                 return True
         return False

@@ -36,15 +36,22 @@ _MANY_STRAYS = 6
 class QuestionChooser:
     """Chooses up to ``batch`` points at a time, by what is known and what the guide believes.
 
+    Points that span a group are chosen for a ``sheet`` of at most this size, all of one group.
     With a ``guessed`` margin a point that differs from all clusters with two asked members is
     taken for a stray, not for a cluster to be told apart.
     """
 
     def __init__(
-        self, sample: Sample, guide: Guide, known: Knowledge, batch: int, guessed: bool
+        self,
+        sample: Sample,
+        guide: Guide,
+        known: Knowledge,
+        batch: int,
+        guessed: bool,
+        sheet: int = 1,
     ) -> None:
         self.sample, self.guide, self.known, self.names = sample, guide, known, known.names
-        self.batch, self.guessed = batch, guessed
+        self.batch, self.guessed, self.sheet = batch, guessed, sheet
         self.names.on_merge(self._merge)
         # The group that the latest points were chosen from.
         self._current: int | None = None
@@ -132,7 +139,7 @@ class QuestionChooser:
         chosen: list[int] = []
         for group in self._group_order(in_sample):
             mine = in_sample[self.guide.groups[in_sample] == group]
-            chosen += self._spread_in(group, mine, self.batch - len(chosen))
+            chosen += self._spread_in(group, mine, max(self.batch, self.sheet) - len(chosen))
             if len(chosen) >= self.batch:
                 break
         if chosen:

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from samecluster._resolution import column_range, usual_range
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.geometry.reach.kernel import CHUNK, Kernel
 from samecluster.geometry.reach.members import MemberColumns
-from samecluster.geometry.resolution import column_range, usual_range
 from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.certify.exclusion import Exclusion
@@ -78,7 +78,7 @@ class Closure:
         else:
             self.order = first_rows(len(X), len(X), seed).astype(np.int32)
         self.level_sizes = [s for s in level_sizes(survey.n, X.shape[1]) if s < len(X)] + [len(X)]
-        self.labels = np.full(len(X), -1, np.int16)
+        self.labels = np.full(len(X), -1, np.int32)
         self.clusters: dict[int, MemberColumns] = {}
         self.closed_at: dict[int, tuple[int, int]] = {}
         self.kernel = kernel
@@ -99,7 +99,7 @@ class Closure:
         self.X = np.concatenate([self.X, np.ldexp(points, -self.exponent)])
         for cluster in self.clusters.values():
             cluster.rebase(self.X)
-        self.labels = np.concatenate([self.labels, np.full(len(points), -1, np.int16)])
+        self.labels = np.concatenate([self.labels, np.full(len(points), -1, np.int32)])
         self.level_sizes.append(len(self.X))
 
     @QUIET

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import permutations
 
+from samecluster.questions.look import Board
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.certify.deduction import Deduction
@@ -32,7 +33,7 @@ class NamePairs:
         gaps: dict[tuple[int, int], float] = {}
         norms = {name: self.known.norms(self.names.representative(name)) for name in names}
         for a, b in permutations(names, 2):
-            pair = (min(a, b), max(a, b))
+            pair = _ordered(a, b)
             if not self.names.are_different(a, b) and pair not in self._undecided_pairs:
                 gaps[pair] = min(gaps.get(pair, float("inf")), float(norms[a][b]))
         pairs: list[tuple[int, int]] = []
@@ -49,6 +50,18 @@ class NamePairs:
         if self.known.try_to_exclude(one, b) or self.known.try_to_exclude(other, a):
             return True
         return self.deduction is not None and self.deduction.tell_apart(a, b)
+
+    def ask_by_board(self, names: Sequence[int]) -> Plan[None]:
+        """Show the founders of names side by side: which of them are one cluster?"""
+        board = Board.of(self.names.representative(name) for name in names)
+        verdicts = yield [board]
+        name_of = self.names.name_of
+        for question, verdict in zip(board.questions, verdicts, strict=True):
+            item, shown = question.item, question.comparator
+            if verdict is Verdict.UNSURE:
+                self._undecided_pairs.add(_ordered(name_of[item], name_of[shown]))
+            elif name_of[item] != name_of[shown]:  # else an earlier answer made them one
+                self.known.take_answer(question, name_of[shown], verdict)
 
     def ask(self, pairs: Sequence[tuple[int, int]]) -> Plan[None]:
         """Compare two names by asked members of both, by another pair of members if unsure."""
@@ -70,3 +83,7 @@ class NamePairs:
             if not pairs:
                 break
         self._undecided_pairs.update(pairs)
+
+
+def _ordered(a: int, b: int) -> tuple[int, int]:
+    return (a, b) if a < b else (b, a)

@@ -15,10 +15,10 @@ from typing import Literal
 import numpy as np
 
 from samecluster._parameters import check_at_least, check_one_of, check_share
+from samecluster._resolution import resolution_of
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
-from samecluster.geometry.resolution import resolution_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
@@ -56,7 +56,7 @@ class Certify:
     batch : how many points to ask about at once, for several people answering
     resolution : share of each column's spread below which differences carry no meaning; the spread
         is the 10 % quantile of the distances from the median that are not 0. The margin is one at
-        this resolution: no boundary of a cluster is sharper. None takes 2⁻³⁰, about 1e-9, and up
+        this resolution: no boundary of a cluster is sharper. None takes 2⁻²⁶, about 1.5e-8, and up
         to 2⁻²⁰ where values far from 0 are stored no better. With 0 the margin is the paper's own;
         then groups that are flat need as many questions as they have points.
     effort : "fast" uses the reach and single exclusion. "thorough" also the complete test, and
@@ -100,10 +100,12 @@ class CertifyRun:
 
     def __init__(self, settings: Certify, problem: Problem, labelling: Labelling) -> None:
         self.settings, self.labelling, self.guessed = settings, labelling, problem.guessed
+        self.looks = problem.looks
         self.margin, self.answers = problem.known_margin(settings.name), problem.counted_answers
         seed = sample_seed(problem.rng)
         self.known = _knowledge(settings, problem, self.margin, seed)
         labelling.note_proof(self.known.log)
+        labelling.ground = How.INFERRED if self.guessed else How.PROVEN
         self.names = self.known.names
         self.names.on_merge(lambda kept, gone: labelling.rename(gone, kept))
         n = len(problem.X) if problem.survey is None else problem.survey.n
@@ -111,7 +113,12 @@ class CertifyRun:
         hints = None if problem.hints is None else problem.hints[self.sample.rows]
         self.guide = Guide(self.sample.points, problem.n_clusters, seed, hints)
         self.chooser = QuestionChooser(
-            self.sample, self.guide, self.known, settings.batch, self.guessed
+            self.sample,
+            self.guide,
+            self.known,
+            settings.batch,
+            self.guessed,
+            problem.looks.sheet,
         )
         self.deduction = None
         if settings.effort != "fast":
@@ -119,7 +126,7 @@ class CertifyRun:
             guess = self.chooser.guess
             self.deduction = Deduction(self.known, guess, compiled, exhaustive, seed)
         self.pairs = NamePairs(self.known, self.deduction)
-        self.placement = ProofPlacement(self.known, self.chooser.plausible)
+        self.placement = ProofPlacement(self.known, self.chooser.plausible, problem.looks)
         self.stall = StallWatch(problem.X.shape[1])
         self._refined = False
         # Points that get no label: exceptions, and those that answers leave unsure.
@@ -145,7 +152,7 @@ class CertifyRun:
             elif not len(open_) and self._may_count():
                 self.known.count()
             elif pairs := self._unsettled_pairs():
-                yield from self.pairs.ask(pairs)
+                yield from self._tell_apart(pairs)
                 self._conclude({})
             elif len(open_):
                 yield from self._deduce_or_ask(open_)
@@ -233,6 +240,12 @@ class CertifyRun:
 
     def _ask_about(self, items: list[int]) -> Plan[None]:
         guessed = self.chooser.guess(np.array(items)).tolist()
+        if len(items) > 1 and self.looks.sheet > 1:
+            for cluster in sorted(set(guessed).intersection(self.names.alive)):
+                mine = [
+                    item for item, group in zip(items, guessed, strict=True) if group == cluster
+                ]
+                yield from self.placement.sort(mine, cluster)
         found = yield from self.placement.place(items)
         self.chooser.note_placed(guessed, found)
         placed = {item: cluster for item, cluster in zip(items, found, strict=True) if cluster >= 0}
@@ -247,9 +260,18 @@ class CertifyRun:
         complete = not self._set_aside and not self.stall.stopped
         return enough and complete and not self.names.all_different
 
+    def _tell_apart(self, pairs: list[tuple[int, int]]) -> Plan[None]:
+        """Compare names, all on one board if boards may be used."""
+        names = dict.fromkeys(name for pair in pairs for name in pair)
+        if len(names) > 2 and self.looks.board > 2:
+            yield from self.pairs.ask_by_board(list(names)[: self.looks.board])
+        else:
+            yield from self.pairs.ask(pairs)
+
     def _unsettled_pairs(self) -> list[tuple[int, int]]:
         names = [name for name in self.names.alive if not self.chooser.is_stray(name)]
-        return self.pairs.unsettled(names, self.settings.batch)
+        on_board = self.looks.board * (self.looks.board - 1) // 2
+        return self.pairs.unsettled(names, max(self.settings.batch, on_board))
 
     def _look_for_more(self) -> Plan[None]:
         """With fewer clusters than declared: ask about points far from all that were asked.
@@ -295,8 +317,7 @@ class CertifyRun:
     def _write(self) -> None:
         labels = self.known.closure.labels
         new = np.flatnonzero((labels >= 0) & (self.labelling.how == How.UNASSIGNED))
-        how = How.INFERRED if self.guessed else How.PROVEN
-        self.labelling.mark(new, labels[new].astype(np.int64), how)
+        self.labelling.mark(new, labels[new].astype(np.int64), self.labelling.ground)
 
 
 def _knowledge(settings: Certify, problem: Problem, margin: float, seed: int) -> Knowledge:

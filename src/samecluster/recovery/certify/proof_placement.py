@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.placement import Placement
@@ -18,8 +19,13 @@ class ProofPlacement(Placement):
     ``plausible`` gives the clusters to compare an item with, the likeliest first.
     """
 
-    def __init__(self, known: Knowledge, plausible: Callable[[int], Sequence[int]]) -> None:
-        super().__init__(known.log.n_clusters, known.names)
+    def __init__(
+        self,
+        known: Knowledge,
+        plausible: Callable[[int], Sequence[int]],
+        looks: LookSizes = PAIRS,
+    ) -> None:
+        super().__init__(known.log.n_clusters, known.names, looks)
         self.known, self.plausible = known, plausible
 
     @property

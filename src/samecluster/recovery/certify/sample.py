@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from samecluster._resolution import without_far_values
 from samecluster._typing import Array, FloatArray, IntArray
-from samecluster.geometry.resolution import without_far_values
 from samecluster.points.array import unit_scaled
 
 __all__ = ["Sample"]

@@ -29,7 +29,7 @@ from samecluster.geometry.hull import expand_hull, sound_expansion
 from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.geometry.separator import low_stretch_separator
 from samecluster.geometry.tessellation import Tessellation, group_cells, slack
-from samecluster.points.array import unit_scaled
+from samecluster.points.array import UnitScaling
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.labelling import Labelling
@@ -110,10 +110,13 @@ class RecurRun:
         self.settings = settings
         self.problem = problem
         self.labelling = labelling
-        self.points = unit_scaled(problem.X)
+        scaling = UnitScaling.of(problem.X)
+        self.points = scaling.apply(problem.X)
+        labelling.note_resolution(np.ldexp(tolerance.RESOLUTION, scaling.exponent))
         self.n_clusters = problem.known_n_clusters(settings.name)
         self.placing = Placement(self.n_clusters)
         self.known_how = How.PROVEN if settings.guaranteed else How.INFERRED
+        labelling.ground = self.known_how
         # Points that stayed unsure: asking again would not help, so they are left alone.
         self.aside: set[int] = set()
         self.margin = problem.known_margin(settings.name)

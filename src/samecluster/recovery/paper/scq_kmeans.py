@@ -141,6 +141,7 @@ def _mark(
     labelling.mark(ball, cluster, How.PREDICTED)
     asked = np.intersect1d(ball, drawn[found == cluster])
     labelling.mark(asked, cluster, How.ASKED)
+    labelling.ground = How.PREDICTED
 
 
 def _whitened(X: FloatArray) -> FloatArray:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from samecluster.questions.pair import Verdict
 from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, Calibration
@@ -47,7 +48,10 @@ def keep_together(labelling: Labelling) -> None:
             for item in (first, second)
         ]
         kept, gone = (first, second) if weights[0] >= weights[1] else (second, first)
-        labelling.mark(np.array([gone]), int(labelling.labels[kept]), How(labelling.how[kept]))
+        how = How(labelling.how[kept])
+        if how is How.PROVEN and labelling.proof is not None:
+            labelling.proof.add_answer(kept, gone, Verdict.SAME.value)
+        labelling.mark(np.array([gone]), int(labelling.labels[kept]), how)
 
 
 def mostly_known(labelling: Labelling) -> bool:

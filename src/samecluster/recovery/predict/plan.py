@@ -5,7 +5,7 @@ Needs no margin and no number of clusters, and proves nothing. For real data, wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -75,16 +75,17 @@ class PredictRun:
         asked = {item for answer in problem.answers for item in answer.question.pair}
         first = [] if problem.hints is None else one_of_each_hint(problem.X, problem.hints)
         self.names = ClusterNames()
-        include = sorted(asked.union(first))
+        unheld = labelling.unheld_labels()
+        include = sorted(asked.union(first, unheld.values()))
         self.model = Predictor(problem.X, self.names, problem.rng, include)
         self.placing = ModelPlacement(problem.n_clusters, self.names, self.model)
         self.exceptions = problem.exceptions
         self.aside: set[int] = set(problem.exceptions)
-        self._begin_with(problem.counted_answers)
+        self._begin_with(problem.counted_answers, unheld)
         self._first = self._unmet(first, problem.hints)
 
-    def _begin_with(self, answers: Sequence[Answer]) -> None:
-        """Take in answers that were given before: groups first, then what is different."""
+    def _begin_with(self, answers: Sequence[Answer], unheld: Mapping[int, int]) -> None:
+        """Take in what is known already: groups of answers, labels, then what is different."""
         loose = AnswerGroups(answers).separate_pairs()
         spoken = [answer for answer in answers if answer.question not in loose]
         groups = AnswerGroups(spoken).members()
@@ -94,6 +95,7 @@ class PredictRun:
                 self.placing.add(item, name)
         for (item,) in (group for group in groups if len(group) == 1):
             self._recall(item, spoken)
+        self._adopt_labels(unheld)
         for answer in spoken:
             known = self.names.name_of.keys() >= set(answer.question.pair)
             if known and answer.verdict is Verdict.DIFFERENT:
@@ -107,6 +109,33 @@ class PredictRun:
             self.model.rule_out(item, group)
         if self.placing.founds_another(item, outside):
             self.placing.found(item)
+
+    def _adopt_labels(self, unheld: Mapping[int, int]) -> None:
+        """Call clusters that are known already as they are called here, and the other way round.
+
+        What nobody was asked about is named after its first item. Asked items that have one label
+        stay together, unless answers part them. Single points may have to be placed again.
+        """
+        now, answered, name_of = self.labelling, self.labelling.answered(), self.names.name_of
+        names = {label: self.placing.found(item) for label, item in unheld.items()}
+        for label, size in answered.sizes.items():
+            for item in answered.holders(label)[:1]:
+                if item not in name_of and size > 1:
+                    self.placing.found(item)
+                names[label] = name_of.get(item, -1)
+        for item in [i for i in name_of if now.how[i] == How.ASKED and now.labels[i] >= 0]:
+            label = int(now.labels[item])
+            kept, gone = names[label], name_of[item]
+            if kept not in (gone, -1) and not self._are_parted(item, answered.holders(label)[0]):
+                self.names.merge(kept, gone)
+                names = {label: kept if name == gone else name for label, name in names.items()}
+        renamed = np.full(max(names, default=-1) + 2, -1)
+        renamed[list(names)] = list(names.values())
+        now.labels = renamed[now.labels]
+        now.how[now.labels < 0] = How.UNASSIGNED
+
+    def _are_parted(self, one: int, other: int) -> bool:
+        return self.labelling.implied(Question(one, other)) is Verdict.DIFFERENT
 
     def _unmet(self, first: list[int], hints: IntArray | None) -> list[int]:
         """Those of the first items whose hint group has no known member yet."""

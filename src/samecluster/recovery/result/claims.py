@@ -52,7 +52,8 @@ class Claim:
     kind : "asked", "proven", "inferred": these labels are right; "predicted": this share of them is
         wrong; "unassigned": these items have no label; "uncompared": nothing separates these
         clusters; "audit": at most so many of these labels are wrong; "forecast": so many questions
-        are left
+        are left; "found": so many clusters, where ``declared`` is another number or some items are
+        in none
     certainty : whether it is certain, at a confidence, or an estimate
     n_items : how many items it is about; `items` has their rows
     number : of the kind: a share, a number of labels or of pairs; None where there is none
@@ -69,6 +70,7 @@ class Claim:
     separate: SeparateClusters | None = field(default=None, repr=False)
     report: AuditReport | None = field(default=None, repr=False)
     interval: tuple[int, int] | None = None
+    declared: int | None = None
     rows: Callable[[], IntArray] = field(default=lambda: np.zeros(0, np.int64), repr=False)
 
     def __str__(self) -> str:
@@ -84,6 +86,10 @@ class Claim:
         details = {} if self.separate is None else self.separate.details()
         if self.interval is not None:
             details |= {"low": self.interval[0], "high": self.interval[1]}
+        if self.report is not None:
+            details |= self.report.details()
+        if self.declared is not None:
+            details["declared"] = self.declared
         return {
             "kind": self.kind,
             "certainty": self.certainty.value,
@@ -103,7 +109,7 @@ class ClaimBasis:
     ``labels`` and ``how_codes`` (n,), ``answers``, ``exceptions`` and ``audit`` are those of a
     result; ``margin`` is what proofs rest on, ``guessed`` if nobody declared it. ``confirmed`` are
     answers that the margin does not allow. ``prepared`` says how the points were made that the
-    margin is about.
+    margin is about, ``resolution`` what it is one at if there is no proof.
     """
 
     labels: Array
@@ -118,6 +124,7 @@ class ClaimBasis:
     confirmed: tuple[Answer, ...] = ()
     audit: AuditReport | None = None
     prepared: tuple[Premise, ...] = ()
+    resolution: tuple[float, ...] = ()
 
 
 def claims(basis: ClaimBasis) -> tuple[Claim, ...]:
@@ -145,6 +152,7 @@ class _Claims:
 
     def made(self) -> Iterator[Claim]:
         certain = Certainty.CERTAIN
+        yield from self._found_count()
         needs_proof = bool(self.apart.by_proof) or not self.apart.joined
         yield from self._labels("asked", How.ASKED, self._premises(proof=needs_proof))
         if self.separate.n_pairs:
@@ -158,6 +166,11 @@ class _Claims:
 
     def _count(self, how: How) -> int:
         return int(np.count_nonzero(self.basis.how_codes == how))
+
+    @property
+    def _n_unassigned_exceptions(self) -> int:
+        codes = self.basis.how_codes
+        return sum(1 for item in self.basis.exceptions if codes[item] == How.UNASSIGNED)
 
     def _labels(self, kind: str, how: How, premises: tuple[Premise, ...]) -> Iterator[Claim]:
         if number := self._count(how):
@@ -185,13 +198,31 @@ class _Claims:
     def _of_proof(self) -> list[Premise]:
         basis, log, found = self.basis, self.basis.proof, list[Premise]()
         if basis.margin is not None:
-            resolution = () if log is None else log.resolution
+            resolution = basis.resolution if log is None else log.resolution
             found.append(MarginHolds(basis.margin, basis.guessed, resolution, basis.exceptions))
             found += basis.prepared
         # Without a log nobody can tell whether the number was used.
         if basis.n_clusters is not None and (log is None or log.rests_on_count):
             found.append(ClusterCount(basis.n_clusters))
         return found or [UnknownPremise()]
+
+    def _found_count(self) -> Iterator[Claim]:
+        """The number of clusters, where it is not the declared one or some items are in none."""
+        basis, found = self.basis, len(self.apart.labels)
+        if basis.n_clusters is None:
+            return
+        n_open = self._count(How.UNASSIGNED) - self._n_unassigned_exceptions
+        if found > basis.n_clusters or (
+            not n_open and (found < basis.n_clusters or basis.exceptions)
+        ):
+            yield Claim(
+                "found",
+                Certainty.CERTAIN,
+                len(basis.exceptions),
+                found,
+                declared=basis.n_clusters,
+                rows=lambda: np.array(basis.exceptions, dtype=np.int64),
+            )
 
     def _predicted(self) -> Iterator[Claim]:
         if not (number := self._count(How.PREDICTED)):
@@ -209,14 +240,12 @@ class _Claims:
         )
 
     def _unassigned(self) -> Iterator[Claim]:
-        codes = self.basis.how_codes
         if number := self._count(How.UNASSIGNED):
-            excepted = sum(1 for item in self.basis.exceptions if codes[item] == How.UNASSIGNED)
             yield Claim(
                 "unassigned",
                 Certainty.CERTAIN,
                 number,
-                excepted,
+                self._n_unassigned_exceptions,
                 rows=lambda: self._rows(How.UNASSIGNED),
             )
 
@@ -225,6 +254,7 @@ class _Claims:
         report = self.basis.audit
         if report is None:
             return
+        report = report.about(self.apart.answered, len(self.basis.labels))
         separate = SeparateClusters(self.apart.labels, self.apart.by_answers)
         premises: tuple[Premise, ...] = (self.answers_right,)
         if separate.n_pairs and report.n_labels:

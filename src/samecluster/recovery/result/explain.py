@@ -45,7 +45,7 @@ def _answers(recovery: Recovery, item: int) -> str:
         for a in recovery.answers
         if item in a.question.pair
     ]
-    return ", ".join(said) if said else "it is the first known member"
+    return ", ".join(said)
 
 
 def _reason(recovery: Recovery, item: int) -> str:
@@ -63,7 +63,15 @@ def _reason(recovery: Recovery, item: int) -> str:
             )
         elif record[0] == "sdp" and record[2] == "in" and item in record[3]:
             return _contradiction(log.margin, *record[4:])
-    raise AssertionError(f"the log has no record of item {item}")
+    return _founder(recovery, item)
+
+
+def _founder(recovery: Recovery, item: int) -> str:
+    """Items that the log has as first members, or by answers that do not reach all others."""
+    said = _answers(recovery, item)
+    if not said:
+        return "its cluster is named after it, and nobody was asked about it."
+    return f"by answers ({said}), and by members that the margin puts into one cluster with it."
 
 
 def _combination(recovery: Recovery, row: Any) -> str:

@@ -7,7 +7,7 @@ A new kind is a class with the fields that a program needs to decide whether it 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import combinations, islice
 from typing import Any, ClassVar
 
@@ -38,7 +38,8 @@ class Premise:
 
     def details(self) -> dict[str, Any]:
         """What the kind has beside its name, as plain values."""
-        return {}
+        values = {one.name: getattr(self, one.name) for one in fields(self)}
+        return {name: list(v) if isinstance(v, tuple) else v for name, v in values.items()}
 
     def as_dict(self) -> dict[str, Any]:
         """The premise as plain values."""
@@ -69,14 +70,6 @@ class MarginHolds(Premise):
     resolution: tuple[float, ...] = ()
     exceptions: tuple[int, ...] = ()
 
-    def details(self) -> dict[str, Any]:
-        return {
-            "margin": self.margin,
-            "guessed": self.guessed,
-            "resolution": list(self.resolution),
-            "exceptions": list(self.exceptions),
-        }
-
 
 @dataclass(frozen=True)
 class PreparedFeatures(Premise):
@@ -89,9 +82,6 @@ class PreparedFeatures(Premise):
     n_filled: int = 0
     logarithms: tuple[str, ...] = ()
 
-    def details(self) -> dict[str, Any]:
-        return {"n_filled": self.n_filled, "logarithms": list(self.logarithms)}
-
 
 @dataclass(frozen=True)
 class ClusterCount(Premise):
@@ -99,9 +89,6 @@ class ClusterCount(Premise):
 
     kind: ClassVar[str] = "count"
     number: int
-
-    def details(self) -> dict[str, Any]:
-        return {"number": self.number}
 
 
 @dataclass(frozen=True)

@@ -101,7 +101,10 @@ class Recovery:
     audit : what an audit showed, if there was one
     retracted : answers that others outvoted; no label rests on them
     refutations : answers that the margin does not allow although they were confirmed
+    n_looks : screens that were answered, each as a whole; a pair alone is one
+    n_shown : items on all these screens together
     prepared : how the points were made of what was measured, where a margin is one of them only
+    resolution : (d) lengths that the margin is one at, where there is no proof that has them
     """
 
     labels: IntArray
@@ -121,7 +124,10 @@ class Recovery:
     audit: AuditReport | None = None
     retracted: tuple[Answer, ...] = ()
     refutations: tuple[Refutation, ...] = ()
+    n_looks: int = 0
+    n_shown: int = 0
     prepared: tuple[Premise, ...] = ()
+    resolution: tuple[float, ...] = ()
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
@@ -149,6 +155,7 @@ class Recovery:
                 tuple(dict.fromkeys(a for found in self.refutations for a in found.answers)),
                 self.audit,
                 self.prepared,
+                self.resolution,
             )
         )
 

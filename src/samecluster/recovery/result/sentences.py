@@ -48,12 +48,43 @@ def audit_sentence(report: Any) -> str:
         f"{100 * report.confidence:.10g} % confidence, {count(report.n_audits, 'audit')}{unsure}, "
         f"{count(report.n_rounds, 'round')}"
     )
+    percent = _percent_rounded_up(report.n_wrong_at_most, report.n_labels or 1)
     if not report.n_labels:
-        return "every label was asked about"
-    percent = _percent_rounded_up(report.n_wrong_at_most, report.n_labels)
-    if percent == "100":
-        return f"nothing can be said yet about wrong labels ({told})"
-    return f"at most {percent} % of the labels are wrong ({told})"
+        shown = "every label was asked about"
+    elif percent == "100":
+        shown = f"nothing can be said yet about wrong labels ({told})"
+    elif report.gap.n_pairs:
+        shown = f"at most {percent} % of the labels are not in the cluster they stand for ({told})"
+    else:
+        shown = f"at most {percent} % of the labels are wrong ({told})"
+    return f"{shown}{_gap(report)}{_not_counted(report)}"
+
+
+def _gap(report: Any) -> str:
+    """What the bound is worth if labels that no answer separates are one cluster."""
+    if not (n_pairs := report.gap.n_pairs):
+        return ""
+    wrong = min(report.n_wrong_at_most + report.gap.n_more_wrong, report.n_labelled)
+    percent = _percent_rounded_up(wrong, report.n_labelled)
+    pairs, them = (
+        (f"{n_pairs:,} pairs of labels", "each is") if n_pairs > 1 else ("2 labels", "they are")
+    )
+    return (
+        f"; nobody compared {pairs}: if {them} one cluster, at most {percent} % are wrong; "
+        f"{count(n_pairs, 'question')} would tell"
+    )
+
+
+def _not_counted(report: Any) -> str:
+    if not report.n_unlabelled:
+        return ""
+    return f"; {count(report.n_unlabelled, 'item')} without a label not counted"
+
+
+def _found(claim: Any) -> str:
+    were = "cluster was" if claim.number == 1 else "clusters were"
+    apart = f", and {count(claim.n_items, 'point')} in none of them" if claim.n_items else ""
+    return f"{claim.number:,} {were} found where {claim.declared:,} were declared{apart}."
 
 
 def _asked(claim: Any) -> str:
@@ -95,8 +126,8 @@ def _uncompared(claim: Any) -> str:
 
 
 def _audit(claim: Any) -> str:
-    unless = _if(claim) if len(claim.premises) > 1 else ""
-    return f"Audit, whatever the labels rest on: {audit_sentence(claim.report)}{unless}."
+    # It says itself what it is worth without the premise that labels are different clusters.
+    return f"Audit, whatever the labels rest on: {audit_sentence(claim.report)}."
 
 
 def _forecast(claim: Any) -> str:
@@ -108,6 +139,7 @@ def _forecast(claim: Any) -> str:
 
 
 _SENTENCES: dict[str, _Words] = {
+    "found": _found,
     "asked": _asked,
     "proven": _proven,
     "inferred": _inferred,
@@ -164,7 +196,9 @@ def _at_resolution(lengths: Sequence[float]) -> str:
 
 
 def _cluster_count(premise: Any) -> str:
-    return f"there are exactly {premise.number} clusters"
+    return (
+        f"there {'is' if premise.number == 1 else 'are'} exactly {count(premise.number, 'cluster')}"
+    )
 
 
 def _separate_clusters(premise: Any) -> str:

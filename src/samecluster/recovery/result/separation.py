@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,6 +14,7 @@ from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Verdict
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.label_separation import AnsweredLabels
 
 __all__ = ["ClusterSeparation", "ProofSummary", "separation", "summary_of"]
 
@@ -63,75 +64,42 @@ def _told_apart(record: tuple[Any, ...], founders: list[int]) -> Iterator[tuple[
         yield from combinations(founders, 2)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class ClusterSeparation:
     """Clusters, and which pairs of them (the smaller number first) are different by what.
 
     ``labels`` are all clusters. ``by_answers`` are pairs that answers separate, and
-    ``by_proof`` those that follow from answers and the premises of a proof. ``joined`` says whether
-    answers alone put the asked items of each cluster together.
+    ``by_proof`` those that follow from answers and the premises of a proof.
     """
 
     labels: tuple[int, ...]
     by_answers: Pairs
     by_proof: Pairs
-    joined: bool
+    answered: AnsweredLabels
+
+    @property
+    def joined(self) -> bool:
+        """Whether answers alone put the asked items of each cluster together."""
+        return self.answered.joined
 
 
 def separation(
     labels: Array, how_codes: Array, answers: Iterable[Answer], proof: ProofSummary | None
 ) -> ClusterSeparation:
     """What separates the clusters of labels (n,)."""
-    found = np.flatnonzero(np.bincount(labels[labels >= 0])) if len(labels) else np.zeros(0, int)
     answers = tuple(answers)
-    group_of = _groups(answers)
-    cores = _cores(labels, how_codes, group_of)
-    core_of = {group: label for label, (group, *_) in cores.items()}
-    by_answers, also = set(), set()
-    for answer in answers:
-        if answer.verdict is not Verdict.DIFFERENT:
-            continue
-        one, other = answer.question.pair
-        direct = {core_of.get(group_of[one]), core_of.get(group_of[other])}
-        if len(direct) == 2 and None not in direct:
-            by_answers.add(_ordered(direct))
-        also.add((one, other))
+    answered = AnsweredLabels(labels, how_codes, Ledger(answers))
+    different = {a.question.pair for a in answers if a.verdict is Verdict.DIFFERENT}
     by_proof = {
-        _ordered({int(labels[one]), int(labels[other])})
-        for one, other in also | (frozenset() if proof is None else proof.different)
+        _ordered(int(labels[one]), int(labels[other]))
+        for one, other in different | (frozenset() if proof is None else proof.different)
         if min(how_codes[one], how_codes[other]) >= How.INFERRED and labels[one] != labels[other]
     }
+    by_answers = frozenset(answered.separated_pairs())
     return ClusterSeparation(
-        tuple(found.tolist()),
-        frozenset(by_answers),
-        frozenset(by_proof - by_answers),
-        all(len(groups) == 1 for groups in cores.values()),
+        tuple(answered.sizes), by_answers, frozenset(by_proof - by_answers), answered
     )
 
 
-def _groups(answers: Iterable[Answer]) -> dict[int, int]:
-    """For each item that occurs in an answer one that stands for all that answers join to it."""
-    same = Ledger(answer for answer in answers if answer.verdict is Verdict.SAME)
-    spoken = (answer.question for answer in answers if answer.verdict is not Verdict.UNSURE)
-    return {item: same.representative(item) for question in spoken for item in question.pair}
-
-
-def _cores(
-    labels: Array, how_codes: Array, group_of: Mapping[int, int]
-) -> dict[int, tuple[int, ...]]:
-    """For each label its groups of asked items, the largest first."""
-    sizes: dict[int, dict[int, int]] = {}
-    for item, group in group_of.items():
-        label = int(labels[item])
-        if label >= 0 and how_codes[item] == How.ASKED:
-            counted = sizes.setdefault(label, {})
-            counted[group] = counted.get(group, 0) + 1
-    return {
-        label: tuple(sorted(counted, key=lambda group: (-counted[group], group)))
-        for label, counted in sizes.items()
-    }
-
-
-def _ordered(pair: set[Any]) -> tuple[int, int]:
-    one, other = sorted(pair)
-    return one, other
+def _ordered(one: int, other: int) -> tuple[int, int]:
+    return (one, other) if one < other else (other, one)

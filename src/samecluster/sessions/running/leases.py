@@ -47,7 +47,7 @@ class Leases:
         return [pair for pair, (holder, end) in self._held.items() if holder != who and end > now]
 
     def take(self, pair: Pair, who: str | None, until: float) -> None:
-        """Give the pair to this person, also if somebody else has held it."""
+        """Give the pair to this person, also if somebody else had it until now."""
         self._held[pair] = (who, until)
 
     def end(self, pair: Pair, who: str | None) -> None:

@@ -70,6 +70,8 @@ class Items:
     @classmethod
     def from_body(cls, body: Mapping[str, Any]) -> Items:
         text, width = body["digests"], 2 * _SIZE
+        if len(text) != width * len(body["keys"]) or len(set(body["keys"])) != len(body["keys"]):
+            raise ValueError("keys and digests must be one a row, and keys all different")
         return cls(
             tuple(body["keys"]), tuple(text[i : i + width] for i in range(0, len(text), width))
         )

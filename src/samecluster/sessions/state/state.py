@@ -129,7 +129,13 @@ class State:
         self.n_events = event.sequence
         self.finished = event.kind == "closed"
         self.numbers.update(event.body.get("numbers", {}))
-        getattr(self, f"_apply_{event.kind}")(event)
+        try:
+            getattr(self, f"_apply_{event.kind}")(event)
+        except (KeyError, TypeError, ValueError) as error:
+            # Its fields are as they should be, one by one, but say something impossible together.
+            raise SchemaError(
+                f"event {event.sequence} ({event.kind}) does not fit those before it ({error!a})"
+            ) from error
 
     def _apply_opened(self, event: Event) -> None:
         self.book.take_rows(Items.from_body(event.body), event.sequence)

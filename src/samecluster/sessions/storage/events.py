@@ -72,7 +72,7 @@ def _is_pair(value: Any) -> bool:
 
 
 def _is_verdict(value: Any) -> bool:
-    return value in ("same", "different", "unsure")
+    return isinstance(value, str) and value in ("same", "different", "unsure")
 
 
 def _are_statements(value: Any) -> bool:
@@ -151,6 +151,8 @@ def checked_event(event: Event) -> Event:
     _check_time(event, where)
     if event.who is not None and not (isinstance(event.who, str) and event.who.isprintable()):
         raise SchemaError(f"{where}: who must be printable text, got {event.who!r}")
+    if not _is_mapping(event.body):
+        raise SchemaError(f"{where} ({event.kind}) has a body that is no record")
     body = _BODIES[event.kind]
     checks = {**_ANYWHERE, **body.allowed, **body.needed}
     missing = body.needed.keys() - event.body.keys()
@@ -158,7 +160,8 @@ def checked_event(event: Event) -> Event:
         raise SchemaError(f"{where} ({event.kind}) has no {sorted(missing)[0]!r}")
     for name, value in event.body.items():
         if name in checks and not checks[name](value):
-            raise SchemaError(f"{where} ({event.kind}) has an unusable {name!r}: {str(value)[:80]}")
+            shown = ascii(value)[:80]
+            raise SchemaError(f"{where} ({event.kind}) has an unusable {name!r}: {shown}")
     if event.body.get("format", FORMAT) > FORMAT:
         raise SchemaError(
             f"the session has format {event.body['format']}, this samecluster knows up to "

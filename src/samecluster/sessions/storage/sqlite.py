@@ -18,8 +18,9 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from samecluster.errors import StoreError
+from samecluster.errors import SchemaError, StoreError
 from samecluster.sessions.storage.connection import (
     backed_up,
     connected,
@@ -118,9 +119,9 @@ class SqliteStore:
             sequence, kind, at, who, body, digest = row
             # Damage can turn a text into bytes, which no digest is made of.
             readable = all(isinstance(field, int | str | None) for field in row)
-            if not readable or sequence != expected or digest != _digest(before, *row[:-1]):
+            if not readable or sequence != expected or digest != event_digest(before, *row[:-1]):
                 raise self._damaged(expected)
-            yield checked_event(Event(kind, at, who, json.loads(body), sequence))
+            yield checked_event(Event(kind, at, who, self._body(sequence, body), sequence))
             before, expected = digest, expected + 1
         if expected <= self._n_events:
             raise self._damaged(expected)
@@ -131,7 +132,7 @@ class SqliteStore:
         for sequence, event in enumerate(events, start=self._n_events + 1):
             checked_event(replace(event, sequence=sequence))
             fields = (sequence, event.kind, event.at, event.who, body_text(event.body))
-            digest = _digest(digest, *fields)
+            digest = event_digest(digest, *fields)
             rows.append((*fields, digest))
         with self._errors_named():
             self._check_place()
@@ -229,6 +230,14 @@ class SqliteStore:
             ).fetchone()
         return "" if row is None else str(row[0])
 
+    def _body(self, sequence: int, text: str) -> Any:
+        try:
+            return json.loads(text)
+        except (ValueError, RecursionError) as error:
+            raise SchemaError(
+                f"{self.path}: event {sequence} cannot be read ({error or 'it is too deep'})"
+            ) from None
+
     def _damaged(self, sequence: int) -> StoreError:
         return StoreError(
             f"{self.path} is damaged at event {sequence} of {self._n_events}; the "
@@ -278,6 +287,6 @@ def rescue(path: str | os.PathLike[str], to: str | os.PathLike[str]) -> int:
     return saved
 
 
-def _digest(before: str, *fields: object) -> str:
+def event_digest(before: str, *fields: object) -> str:
     text = json.dumps([before, *fields], ensure_ascii=False, separators=(",", ":"))
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
+from samecluster.tables.features.logarithms import Logarithm, fitted_logarithm, logarithm
 from samecluster.tables.table import Table
 
 __all__ = [
@@ -53,13 +55,17 @@ def key_of(text: str) -> str:
 
 @dataclass(frozen=True, eq=False)
 class NumberEncoder:
-    """Columns of numbers: (x · 2^-exponent - mean) / scale; ``fill`` where there is none."""
+    """Columns of numbers: (x · 2^-exponent - mean) / scale; ``fill`` where there is none.
+
+    ``logarithms`` has those of the columns that are used as such, instead of x.
+    """
 
     columns: tuple[str, ...]
     exponent: FloatArray
     mean: FloatArray
     scale: FloatArray
     fill: FloatArray | None = None
+    logarithms: Mapping[str, Logarithm] = field(default_factory=dict)
     kind: ClassVar[str] = "numbers"
 
     @classmethod
@@ -70,11 +76,13 @@ class NumberEncoder:
         columns: tuple[str, ...],
         scale: bool,
         fills: bool = False,
+        logarithms: Collection[str] = (),
     ) -> NumberEncoder:
         """Mean and deviation of each column; without ``scale`` numbers stay as they are.
 
         If it ``fills``, the median of a column stands for numbers that are missing.
         """
+        logs: dict[str, Logarithm] = {}
         d = len(columns)
         exponent, mean, deviation, fill = np.zeros(d), np.zeros(d), np.ones(d), np.zeros(d)
         for at, name in enumerate(columns):
@@ -85,13 +93,16 @@ class NumberEncoder:
                 fill[at] = np.partition(values, middle)[middle]
             if not scale:
                 continue
+            if name in logarithms:
+                logs[name] = fitted_logarithm(values)
+                values = logarithm(values, logs[name])
             size = int(np.frexp(np.abs(values).max())[1])
             if abs(size) > _SAFE_EXPONENT:
                 exponent[at] = size
                 values = np.ldexp(values, -size)
             mean[at], spread = values.mean(), values.std()
             deviation[at] = spread if spread > 0 else 1.0
-        return cls(columns, exponent, mean, deviation, fill if fills else None)
+        return cls(columns, exponent, mean, deviation, fill if fills else None, logs)
 
     @property
     def width(self) -> int:
@@ -107,6 +118,8 @@ class NumberEncoder:
                 values = column[these]
                 if self.fill is not None:
                     values = np.where(np.isnan(values), self.fill[at], values)
+                if self.columns[at] in self.logarithms:
+                    values = logarithm(values, self.logarithms[self.columns[at]])
                 if self.exponent[at]:
                     values = np.ldexp(values, -int(self.exponent[at]))
                 part[:, at] = (values - self.mean[at]) / self.scale[at]
@@ -120,13 +133,16 @@ class NumberEncoder:
             "mean": packed(self.mean),
             "scale": packed(self.scale),
             **({} if self.fill is None else {"fill": packed(self.fill)}),
+            "logarithms": {name: packed(np.array(by)) for name, by in self.logarithms.items()},
         }
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> NumberEncoder:
         exponent, mean, scale = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
         fill = unpacked(stored["fill"]) if "fill" in stored else None
-        return cls(tuple(stored["columns"]), exponent, mean, scale, fill)
+        logs = {name: unpacked(by) for name, by in stored.get("logarithms", {}).items()}
+        pairs = {name: (float(least), float(added)) for name, (least, added) in logs.items()}
+        return cls(tuple(stored["columns"]), exponent, mean, scale, fill, pairs)
 
 
 @dataclass(frozen=True, eq=False)

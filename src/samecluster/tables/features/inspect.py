@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._resolution import resolution_of
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.features.options import FeatureOptions
@@ -53,6 +54,7 @@ class Inspection:
     variance_kept: float | None
     problems: tuple[str, ...]
     notes: tuple[str, ...] = ()
+    resolution: tuple[float, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """As plain values, for ``--json``."""
@@ -87,6 +89,15 @@ class Inspection:
         scaled = "standardised" if self.scaled else "as they are, not standardised"
         lines = [f"{n:,} items{dropped} with {self.n_features:,} features{source}, {scaled}."]
         lines.append(self._questions())
+        if self.resolution and self.proofs_pay:
+            finest, coarsest = (
+                f"{length:.2g}" for length in (min(self.resolution), max(self.resolution))
+            )
+            to = f" to {coarsest}" if coarsest != finest else ""
+            lines.append(
+                f"Resolution {finest}{to}: a declared margin says that no group has a boundary "
+                "sharper than this."
+            )
         if self.suggested_reduce is not None and self.variance_kept is not None:
             lines.append(
                 f"--reduce {self.suggested_reduce} keeps {self.variance_kept:.0%} of the variance "
@@ -150,6 +161,7 @@ def inspect_selection(selection: ColumnSelection) -> Inspection:
         variance_kept=share,
         problems=problems,
         notes=selection.notes,
+        resolution=() if X is None else tuple(resolution_of(X).tolist()),
     )
 
 

@@ -24,6 +24,7 @@ class FeatureOptions:
     columns, ``texts`` become ``text_dimensions`` numbers each. ``missing`` says what becomes of
     rows that lack a value: "error"; "drop", as ``drop_missing`` says, too; or "median": numbers are
     the median of their column, marked in a 0/1 column, and texts and categories none of the known.
+    With ``logarithms`` columns with a long tail are used as such, if columns are scaled.
     """
 
     features: tuple[str, ...] | None = None
@@ -38,6 +39,7 @@ class FeatureOptions:
     drop_missing: bool = False
     text_dimensions: int = 50
     missing: str = "error"
+    logarithms: bool = False
 
     def __post_init__(self) -> None:
         for name in ("reduce", "text_dimensions"):

@@ -35,7 +35,7 @@ from samecluster.tables.table import Table
 
 __all__ = ["Preparation"]
 
-_VERSIONS = (1, 2)  # the first knew no cells that are filled in; the last is written
+_VERSIONS = (1, 2)  # the first knew no filled cells and no logarithms; the last is written
 _KINDS: tuple[Any, ...] = (NumberEncoder, GapEncoder, CategoryEncoder, GivenEncoder, TextEncoder)
 
 
@@ -75,7 +75,8 @@ class Preparation:
         rows = np.arange(len(table)) if fills else np.flatnonzero(~missing.rows)
         encoders: list[Encoder] = []
         if selection.numbers:
-            encoders.append(NumberEncoder.fit(table, rows, selection.numbers, options.scale, fills))
+            numbers, logs = selection.numbers, selection.logarithms
+            encoders.append(NumberEncoder.fit(table, rows, numbers, options.scale, fills, logs))
         if fills and missing.numbers:
             encoders.append(GapEncoder.fit(table, missing.numbers))
         encoders += [CategoryEncoder.fit(table, rows, name) for name in options.categories]
@@ -100,6 +101,12 @@ class Preparation:
     def number_columns(self) -> tuple[str, ...]:
         numbers = (one for one in self.encoders if isinstance(one, NumberEncoder))
         return tuple(name for encoder in numbers for name in encoder.columns)
+
+    @property
+    def logarithms(self) -> tuple[str, ...]:
+        """The columns of numbers that are used as logarithms."""
+        numbers = (one for one in self.encoders if isinstance(one, NumberEncoder))
+        return tuple(name for encoder in numbers for name in encoder.logarithms)
 
     @property
     def columns(self) -> tuple[str, ...]:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from samecluster._resolution import far_values
 from samecluster._typing import BoolArray
 from samecluster.tables.column import Column, Numbers
 from samecluster.tables.features.bad_cells import bad_cells_message, shown_cell
 from samecluster.tables.features.identifiers import why_identifier
+from samecluster.tables.features.logarithms import has_long_tail
 from samecluster.tables.features.missing import MissingCells
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.messages import brief
@@ -20,6 +23,7 @@ from samecluster.tables.table import Table
 __all__ = [
     "ColumnSelection",
     "ColumnUse",
+    "left_out_note",
     "select_columns",
 ]
 
@@ -29,6 +33,7 @@ _FEW_CATEGORIES = 20  # of more kinds each becomes a column, and words say more
 _FEW_ERRORS, _ERRORS_PER_NUMBER = 2, 0.1
 _LONGEST_LIST = 80  # characters of names of columns in a line that can be copied
 _MIXED = "numbers and text mixed"
+_MOST_ROWS = 3  # named in a note
 _MOST_REASONS = 4  # columns whose reason is part of a message
 
 
@@ -40,6 +45,7 @@ class ColumnUse:
     used: bool
     why: str
     is_identifier: bool = False
+    is_logarithm: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,6 +63,11 @@ class ColumnSelection:
         """All columns that features are made of."""
         return (*self.numbers, *self.options.categories, *self.options.texts)
 
+    @property
+    def logarithms(self) -> tuple[str, ...]:
+        """The columns of numbers that are used as logarithms."""
+        return tuple(use.name for use in self.uses if use.is_logarithm)
+
     @cached_property
     def missing(self) -> MissingCells:
         """The cells without a value in columns that are used."""
@@ -66,10 +77,27 @@ class ColumnSelection:
     def notes(self) -> tuple[str, ...]:
         """What is done without being asked, in a line each, and how to have it otherwise."""
         doubtful = [use.name for use in self.uses if use.is_identifier]
-        notes = [_left_out(doubtful, self.numbers)] if doubtful else []
+        notes = [left_out_note(doubtful, self.numbers)] if doubtful else []
+        if self.logarithms:
+            names = brief(", ".join(self.logarithms), _LONGEST_LIST)
+            notes.append(
+                f"Used as logarithms, for their long tails: {names} (not with --no-scale, nor if "
+                "--margin is declared at the start)."
+            )
         if self.options.missing == "median" and self.missing.n_cells:
             notes.append(self.missing.note())
-        return tuple(notes)
+        return (*notes, *self._far_values())
+
+    def _far_values(self) -> Iterator[str]:
+        """Columns of numbers in which a few are far beyond all others, as codes for "none" are."""
+        for name in self.numbers:
+            values = self.table.column(name).numbers.values
+            rows = np.flatnonzero(np.isfinite(values))
+            if not len(rows):
+                continue
+            for found in far_values(np.asarray(values[rows], dtype=np.float64)[:, None]):
+                which = self.table.row_names(rows[found.rows], _MOST_ROWS)
+                yield found.said(repr(brief(name)), which)
 
     @cached_property
     def problems(self) -> tuple[str, ...]:
@@ -123,7 +151,7 @@ def _use(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
     if options.features is not None:
         if name not in options.named:
             return ColumnUse(name, False, "not among the features named")
-        return ColumnUse(name, True, _number(options))
+        return _number(table, column, options)
     if options.texts or table.matrices:
         instead = "text" if options.texts else next(iter(table.matrices))
         return ColumnUse(name, False, f"shown only: features are the {instead}")
@@ -154,10 +182,10 @@ def _by_content(table: Table, column: Column, options: FeatureOptions) -> Column
     why = None if table.is_matrix else why_identifier(column)
     if why is not None:
         return ColumnUse(name, False, why, is_identifier=True)
-    return ColumnUse(name, True, _number(options))
+    return _number(table, column, options)
 
 
-def _left_out(doubtful: list[str], numbers: tuple[str, ...]) -> str:
+def left_out_note(doubtful: Sequence[str], numbers: Sequence[str]) -> str:
     """That columns look like identifiers, and what to say about them."""
     left, used = (",".join(names) for names in (doubtful, (*numbers, *doubtful)))
     what = "it looks like an identifier" if len(doubtful) == 1 else "they look like identifiers"
@@ -175,8 +203,13 @@ def _is_typing_error(numbers: Numbers) -> bool:
     return few and n_texts <= n_numbers
 
 
-def _number(options: FeatureOptions) -> str:
-    return "number, standardised" if options.scale else "number"
+def _number(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
+    if not options.scale:
+        return ColumnUse(column.name, True, "number")
+    # The columns of an array are as a rule in one unit.
+    if options.logarithms and not table.is_matrix and has_long_tail(column):
+        return ColumnUse(column.name, True, "logarithm, standardised", is_logarithm=True)
+    return ColumnUse(column.name, True, "number, standardised")
 
 
 def _first(missing: BoolArray) -> int:

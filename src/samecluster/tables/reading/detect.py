@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from samecluster._files import check_input, check_size
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TypedColumn
 from samecluster.tables.reading.delimited import parse_delimited
@@ -20,7 +21,7 @@ __all__ = ["IMAGE_SIZE", "STDIN", "read_table"]
 STDIN = "-"
 IMAGE_SIZE = 32
 
-Parser = Callable[[bytes, str], Table]
+Parser = Callable[[bytes, str, int], Table]
 _PARSERS: dict[str, Parser] = {
     ".parquet": parse_parquet,
     ".pq": parse_parquet,
@@ -62,18 +63,21 @@ def read_table(
     """
     options = options or CsvOptions()
     if str(path) == STDIN:
-        return parse_delimited(sys.stdin.buffer.read(), "standard input", options)
+        text = sys.stdin.buffer.read(options.max_bytes + 1)
+        check_size("standard input", len(text), options.max_bytes)
+        return parse_delimited(text, "standard input", options)
     file = Path(path)
     if file.is_dir():
         from samecluster.tables.reading.images import read_images
 
-        return read_images(file, image_size)
+        return read_images(file, image_size, options.max_bytes)
     kind = file.suffix.lower()
     if kind in _ADVICE:
         raise InvalidInputError(f"{file}: {kind} files cannot be read; {_ADVICE[kind]}")
+    check_size(file.name, check_input(file), options.max_bytes)
     data = _bytes(file)
     if kind in _PARSERS:
-        table = _PARSERS[kind](data, file.name)
+        table = _PARSERS[kind](data, file.name, options.max_bytes)
         for name, column in table.columns.items():
             if options.missing is not None and isinstance(column, TypedColumn):
                 table.columns[name] = column.without(options.missing)
@@ -84,7 +88,5 @@ def read_table(
 def _bytes(file: Path) -> bytes:
     try:
         return file.read_bytes()
-    except FileNotFoundError:
-        raise InvalidInputError(f"there is no file {file}") from None
     except OSError as error:
         raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from None

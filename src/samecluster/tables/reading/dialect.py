@@ -13,6 +13,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 
+from samecluster._files import MAX_BYTES
 from samecluster.errors import InvalidInputError
 
 __all__ = [
@@ -41,6 +42,7 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+_NO_FILES = ("idna", "punycode", "unicode-escape", "raw-unicode-escape")  # encodings of names
 _SIGNATURES = {
     b"PK\x03\x04": "a zip file (perhaps Excel): save the sheet as CSV",
     b"\xd0\xcf\x11\xe0": "an old Excel file: save the sheet as CSV",
@@ -54,13 +56,17 @@ _SIGNATURES = {
 
 @dataclass(frozen=True)
 class CsvOptions:
-    """What a user says about a text table; None is found out from the text."""
+    """What a user says about a text table; None is found out from the text.
+
+    ``max_bytes`` is what any file may take in memory.
+    """
 
     separator: str | None = None
     decimal: str | None = None
     encoding: str | None = None
     missing: tuple[str, ...] | None = None
     header: bool | None = None
+    max_bytes: int = MAX_BYTES
 
     def __post_init__(self) -> None:
         if self.separator is not None and len(self.separator) != 1:
@@ -75,11 +81,14 @@ class CsvOptions:
             )
         if self.encoding is not None:
             try:
-                codecs.lookup(self.encoding)
-            except LookupError:
+                "a".encode(self.encoding)  # others than text have names as well
+                is_known = codecs.lookup(self.encoding).name not in _NO_FILES
+            except (LookupError, ValueError):
+                is_known = False
+            if not is_known:
                 raise InvalidInputError(
-                    f"there is no encoding {self.encoding!r}; try utf-8, cp1252 or utf-16"
-                ) from None
+                    f"there is no encoding {self.encoding!r} of files; try utf-8, cp1252 or utf-16"
+                )
 
 
 @dataclass(frozen=True)

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import importlib
+import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from samecluster._files import MAX_BYTES, check_size
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TypedColumn
@@ -22,6 +24,7 @@ ADVICE = (
     "image model (embeddings) are far better: --vectors FILE."
 )
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp")
+_FLOAT, _UNPACKED = 8, 12  # bytes of a value, and of a pixel of an image and two copies of it
 _GRAY = ("1", "L", "LA", "I", "I;16")
 
 
@@ -30,7 +33,7 @@ def is_image_folder(table: Table) -> bool:
     return table.format == "images"
 
 
-def read_images(folder: Path, size: int | None) -> Table:
+def read_images(folder: Path, size: int | None, max_bytes: int = MAX_BYTES) -> Table:
     """All images in a folder and the folders in it, in the order of their names.
 
     Columns are `name` (the path inside the folder) and `content` (a hash of the file). An item is
@@ -48,7 +51,7 @@ def read_images(folder: Path, size: int | None) -> Table:
         )
     names = [file.relative_to(folder).as_posix() for file in files]
     contents = [_content(file) for file in files]
-    matrices = {} if size is None else {"pixels": _pixels(files, size)}
+    matrices = {} if size is None else {"pixels": _pixels(files, size, max_bytes)}
     columns = [TypedColumn("name", names), TypedColumn("content", contents)]
     return Table(
         folder.name,
@@ -67,28 +70,36 @@ def _content(file: Path) -> str:
         raise InvalidInputError(f"{file} cannot be read: {error.strerror}") from None
 
 
-def _pixels(files: list[Path], size: int) -> FloatArray:
+def _pixels(files: list[Path], size: int, max_bytes: int) -> FloatArray:
     if size < 1:
         raise InvalidInputError(f"the size of images must be at least 1 pixel, got {size}")
+    check_size(f"pixels of {len(files):,} images", len(files) * size**2 * _FLOAT, max_bytes)
     try:
         image, operations = (importlib.import_module(f"PIL.{m}") for m in ("Image", "ImageOps"))
     except ImportError as error:
         raise InvalidInputError("Images need Pillow: pip install samecluster[images]") from error
-    pictures = [_picture(image, operations, file, size) for file in files]
+    pictures = [_picture(image, operations, file, size, max_bytes) for file in files]
     if all(picture.mode == "L" for picture in pictures):
         flat = [np.asarray(picture).ravel() for picture in pictures]
     else:
+        n_values = len(files) * size**2 * 3
+        check_size(f"pixels of {len(files):,} images", n_values * _FLOAT, max_bytes)
         flat = [np.asarray(picture.convert("RGB")).ravel() for picture in pictures]
     return np.array(flat, dtype=np.float64) / 255.0
 
 
-def _picture(image: Any, operations: Any, file: Path, size: int) -> Any:
+def _picture(image: Any, operations: Any, file: Path, size: int, max_bytes: int) -> Any:
     """An image upright, at size by size, in gray or in colour."""
     try:
-        with image.open(file) as opened:
-            upright = operations.exif_transpose(opened)
-            mode = "L" if upright.mode in _GRAY else "RGB"
-            return upright.convert(mode).resize((size, size), image.Resampling.BOX)
+        with warnings.catch_warnings():
+            # Its limit is a matter of taste; ours is the memory.
+            warnings.simplefilter("ignore", image.DecompressionBombWarning)
+            opened = image.open(file)
+        with opened:
+            check_size(file, opened.width * opened.height * _UNPACKED, max_bytes)
+            operations.exif_transpose(opened, in_place=True)
+            mode = "L" if opened.mode in _GRAY else "RGB"
+            return opened.convert(mode).resize((size, size), image.Resampling.BOX)
     except (OSError, ValueError, SyntaxError, image.DecompressionBombError) as error:
         raise InvalidInputError(
             f"{file} is no image that can be read: {reason_of(error)}"

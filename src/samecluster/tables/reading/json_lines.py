@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._files import MAX_BYTES
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TypedColumn
 from samecluster.tables.messages import first_repeated, reason_of
@@ -16,7 +17,7 @@ from samecluster.tables.table import Table
 __all__ = ["parse_json_lines"]
 
 
-def parse_json_lines(data: bytes, source: str) -> Table:
+def parse_json_lines(data: bytes, source: str, _: int = MAX_BYTES) -> Table:
     """The table in the bytes of a file; a key that a line does not have is a missing value."""
     text, encoding, mark = decoded(data, source, None)
     numbers, kept, objects = [], [], []

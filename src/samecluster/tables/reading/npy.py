@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._files import MAX_BYTES, check_size
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TypedColumn
@@ -16,17 +17,18 @@ from samecluster.tables.table import Table
 __all__ = ["parse_npy", "parse_npz", "table_of_array"]
 
 
-def parse_npy(data: bytes, source: str) -> Table:
+def parse_npy(data: bytes, source: str, _: int = MAX_BYTES) -> Table:
     """The matrix of an .npy file: rows are items, columns are x0, x1, ..."""
     return table_of_array(_loaded(data, source), source)
 
 
-def parse_npz(data: bytes, source: str) -> Table:
+def parse_npz(data: bytes, source: str, max_bytes: int = MAX_BYTES) -> Table:
     """The arrays of an .npz file side by side: a vector is a column, a matrix several."""
     archive = _loaded(data, source)
     columns: list[TypedColumn] = []
     matrices = 0
     with archive:
+        check_size(source, sum(one.file_size for one in archive.zip.infolist()), max_bytes)
         for name in archive.files:
             array = _member(archive, name, source)
             if array.ndim == 1:

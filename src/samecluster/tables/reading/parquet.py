@@ -9,24 +9,26 @@ from typing import Any
 import numpy as np
 
 from samecluster._extras import pyarrow
+from samecluster._files import MAX_BYTES, check_size
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TypedColumn
 from samecluster.tables.messages import reason_of
 from samecluster.tables.table import Table
 
-__all__ = ["column_kinds", "parse_parquet", "read_cells"]
+__all__ = ["column_kinds", "first_cells", "parse_parquet", "read_cells"]
 
 _BATCH = 65_536
+_FEW = 1_024  # rows of a batch whose cells may be of any size
 
 
-def parse_parquet(data: bytes, source: str) -> Table:
+def parse_parquet(data: bytes, source: str, max_bytes: int = MAX_BYTES) -> Table:
     """The table in the bytes of a Parquet file."""
     pa, pq = pyarrow()
     if not data:
         raise InvalidInputError(f"{source} is empty")
     try:
-        found = pq.read_table(pa.BufferReader(data))
+        found = _unpacked(pa, pq.ParquetFile(pa.BufferReader(data)), source, max_bytes)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise InvalidInputError(
             f"{source} is no Parquet file, or is cut short: {reason_of(error)}"
@@ -42,6 +44,22 @@ def parse_parquet(data: bytes, source: str) -> Table:
     return Table(source, columns, format="parquet", origin=found)
 
 
+def _unpacked(pa: Any, file: Any, source: str, max_bytes: int) -> Any:
+    """All rows, read in batches so that what is packed well is refused before it fills the memory.
+
+    Of numbers that is known beforehand; a text may stand for a million cells.
+    """
+    kinds = [field.type for field in file.schema_arrow]
+    width = sum(kind.bit_width for kind in kinds if pa.types.is_primitive(kind))
+    check_size(source, file.metadata.num_rows * width // 8, max_bytes)
+    batches, size = [], 0
+    for batch in file.iter_batches(_BATCH if all(map(pa.types.is_primitive, kinds)) else _FEW):
+        batches.append(batch)
+        size += batch.nbytes
+        check_size(source, size, max_bytes)
+    return pa.Table.from_batches(batches, file.schema_arrow)
+
+
 def column_kinds(file: Path) -> dict[str, bool]:
     """The columns of a Parquet file, and whether each holds numbers."""
     pa, pq = pyarrow()
@@ -53,6 +71,17 @@ def column_kinds(file: Path) -> dict[str, bool]:
         ) from None
     is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
     return {field.name: any(kind(field.type) for kind in is_number) for field in schema}
+
+
+def first_cells(file: Path, names: Sequence[str], most: int) -> list[TypedColumn]:
+    """Some columns of the first rows of a Parquet file."""
+    pa, pq = pyarrow()
+    try:
+        with pq.ParquetFile(file) as opened:
+            batch = next(opened.iter_batches(most, columns=list(names)), None)
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidInputError(f"{file} cannot be read: {reason_of(error)}") from None
+    return [] if batch is None else [TypedColumn(n, _values(pa, batch.column(n))) for n in names]
 
 
 def read_cells(files: Sequence[tuple[Path, int]], name: str, rows: IntArray) -> Any:

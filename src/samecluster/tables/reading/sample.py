@@ -16,10 +16,14 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.points.files import FilePoints, data_files, is_parquet
 from samecluster.tables.column import Column, Numbers, TypedColumn
-from samecluster.tables.reading.parquet import column_kinds, read_cells
+from samecluster.tables.features.identifiers import why_identifier
+from samecluster.tables.reading.parquet import column_kinds, first_cells, read_cells
 from samecluster.tables.table import Table
 
-__all__ = ["SampledTable", "columns_of_numbers", "sampled_keys"]
+__all__ = ["SampledTable", "columns_of_numbers", "identifiers_in", "sampled_keys"]
+
+# The rows that are looked at for identifiers: a counter of up to 10^7 rows shows even if shuffled.
+_FIRST_ROWS = 10_000
 
 
 def columns_of_numbers(path: str | Path, without: Collection[str]) -> tuple[str, ...] | None:
@@ -42,6 +46,12 @@ def columns_of_numbers(path: str | Path, without: Collection[str]) -> tuple[str,
     if not found:
         raise InvalidInputError(f"{first} has no columns of numbers; it has {', '.join(kinds)}")
     return found
+
+
+def identifiers_in(path: str | Path, names: Collection[str]) -> tuple[str, ...]:
+    """The columns of Parquet files that look like identifiers in their first rows."""
+    columns = first_cells(data_files(path)[0], tuple(names), _FIRST_ROWS)
+    return tuple(column.name for column in columns if why_identifier(column) is not None)
 
 
 class SampledTable(Table):

@@ -21,7 +21,6 @@ __all__ = [
     "column_spread",
     "far_values",
     "resolution_of",
-    "said_resolution",
     "usual_range",
     "without_far_values",
 ]
@@ -33,12 +32,14 @@ Doubles have 53 bits: beyond it, sums of a far value and a usual one have lost w
 keeps of the usual one. Of the data of the documentation and of the benchmarks no column comes near.
 """
 
-_FINEST, _COARSEST = 2.0**-30, 2.0**-20  # of the spread: about 1e-9, and a thousand times that
+# Of the spread, which is about a hundredth to a tenth of the range. 2⁻³⁰ no longer covers the
+# rounding of a plane in 8 columns: one question more on two of three instances.
+_FINEST, _COARSEST = 2.0**-26, 2.0**-20
 _STORED = 4  # spacings of floats at the size of the values: what a few operations round by
 _UNSEEN = 2.0**-100  # of the range, where a sample shows one value of a column that has others
 _QUANTILE = 10  # the least tenth of the distances
 _MOST_ROWS = 2**17  # looked at; more would not change a quantile noticeably
-_LISTED = 3  # columns, or rows, named in a sentence before it gets too long
+_LISTED = 3  # rows named in a sentence before it gets too long
 _LARGEST = np.finfo(np.float64).max
 
 
@@ -94,11 +95,11 @@ def resolution_of(
 ) -> FloatArray:
     """τ (d,) of each column of X (n, d), or of data with ranges ``extent`` that X is a sample of.
 
-    Without a ``share`` of the spread it is 2⁻³⁰ of it, and up to 2⁻²⁰ where values far from 0 are
+    Without a ``share`` of the spread it is 2⁻²⁶ of it, and up to 2⁻²⁰ where values far from 0 are
     stored no better: four spacings of floats at their median size. Where a column has one value
     only, all weights of τ are 0, and any length will do.
 
-    >>> resolution_of(np.array([[0.0], [1.0], [2.0], [1e300]])) == 2.0**-30
+    >>> resolution_of(np.array([[0.0], [1.0], [2.0], [1e300]])) == 2.0**-26
     array([ True])
     """
     spread = column_spread(X)
@@ -157,14 +158,15 @@ class FarValues:
     example: float
     spread: float
 
-    def said(self, column: str) -> str:
-        """A sentence that names the column as it is called, and the rows."""
-        listed = ", ".join(map(str, self.rows[:_LISTED]))
+    def said(self, column: str, rows: str = "") -> str:
+        """A sentence that names the column and the rows, as they are called."""
+        listed = ", ".join(map(str, self.rows[:_LISTED].tolist()))
         more = f" and {len(self.rows) - _LISTED:,} more" if len(self.rows) > _LISTED else ""
-        rows = f"rows {listed}{more} have" if len(self.rows) > 1 else f"row {listed} has"
+        rows = rows or f"row{'s' * (len(self.rows) > 1)} {listed}{more}"
         return (
-            f"Column {column}: {rows} values such as {self.example:g}, while others differ by "
-            f"about {self.spread:.2g}. If they stand for something unknown, leave these rows out."
+            f"Column {column} is far beyond its other values in {rows}: {self.example:g}, where "
+            f"others differ by about {self.spread:.2g}. If that stands for something unknown, "
+            "leave these rows out; a measured value may need another scale, such as its logarithm."
         )
 
 
@@ -173,8 +175,9 @@ def far_values(X: FloatArray) -> tuple[FarValues, ...]:
 
     >>> (found,) = far_values(np.array([[0.0], [1.0], [2.0], [1e12]]))
     >>> print(found.said("'age'"))
-    Column 'age': row 3 has values such as 1e+12, while others differ by about 1. If they stand \
-for something unknown, leave these rows out.
+    Column 'age' is far beyond its other values in row 3: 1e+12, where others differ by about 1. \
+If that stands for something unknown, leave these rows out; a measured value may need another \
+scale, such as its logarithm.
     """
     spread, found = column_spread(X), []
     extent = column_range(X.min(axis=0), X.max(axis=0))
@@ -182,17 +185,3 @@ for something unknown, leave these rows out.
         rows = np.flatnonzero(_distances(X[:, j]) > FAR * spread[j] / 2)
         found.append(FarValues(int(j), rows, float(X[rows[0], j]), float(spread[j])))
     return tuple(found)
-
-
-def said_resolution(tau: FloatArray) -> str:
-    """The resolution in words, after "margin 1": each column's, or the least and the largest.
-
-    >>> print(said_resolution(np.array([1e-9, 2e-9])))
-    at resolution 1e-09 in column 0, 2e-09 in column 1
-    """
-    values = [f"{value:.2g}" for value in tau.tolist()]
-    if len(set(values)) == 1:
-        return f"at resolution {values[0]}"
-    if len(values) <= _LISTED:
-        return "at resolution " + ", ".join(f"{v} in column {j}" for j, v in enumerate(values))
-    return f"at resolutions from {min(tau):.2g} to {max(tau):.2g}, by column"
