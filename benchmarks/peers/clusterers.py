@@ -16,8 +16,6 @@ from sklearn.preprocessing import StandardScaler
 from benchmarks.peers.counting import CountingOracle, Trace
 from benchmarks.peers.instances import Case
 
-__all__ = ["cobras", "explore_consolidate", "gaussian_mixture", "k_means"]
-
 BUDGETS = (100, 300, 1000, 3000)
 
 

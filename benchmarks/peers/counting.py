@@ -12,8 +12,6 @@ import numpy.typing as npt
 
 from samecluster import clustering_error
 
-__all__ = ["CountingOracle", "Exact", "LimitReached", "Placed", "Trace"]
-
 Labels = npt.NDArray[np.int64]
 
 

@@ -6,8 +6,6 @@ import json
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-__all__ = ["Course", "read_course"]
-
 
 @dataclass
 class Course:

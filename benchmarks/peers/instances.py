@@ -11,8 +11,6 @@ from sklearn.datasets import load_digits
 
 from samecluster.instances import make_ellipsoids
 
-__all__ = ["INSTANCES", "Case"]
-
 N = 10_000
 
 

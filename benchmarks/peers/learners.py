@@ -20,8 +20,6 @@ from sklearn.svm import SVC
 from benchmarks.peers.counting import CountingOracle, Placed, Trace
 from benchmarks.peers.instances import Case
 
-__all__ = ["rbf_svm", "scikit_activeml"]
-
 Scores = npt.NDArray[np.float64]
 
 

@@ -8,8 +8,6 @@ from benchmarks.peers.counting import CountingOracle, Trace
 from benchmarks.peers.instances import Case
 from samecluster import recover
 
-__all__ = ["certify", "nothing_declared", "recur", "scq_k_means"]
-
 BUDGETS = (100, 300, 1000)
 
 

@@ -9,8 +9,6 @@ from benchmarks.peers.instances import INSTANCES
 from benchmarks.peers.one_run import PATIENCE, QUESTIONS, SECONDS
 from benchmarks.peers.tools import REFERENCE, TOOLS
 
-__all__ = ["report"]
-
 MARKS = (100, 300, 1000)
 PEERS = (
     "samecluster",

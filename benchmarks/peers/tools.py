@@ -10,8 +10,6 @@ from benchmarks.peers import clusterers, learners, own
 from benchmarks.peers.counting import CountingOracle, Trace
 from benchmarks.peers.instances import Case
 
-__all__ = ["REFERENCE", "TOOLS", "Tool"]
-
 
 @dataclass(frozen=True)
 class Tool:

@@ -15,8 +15,6 @@ from collections.abc import Iterator
 from types import ModuleType
 from typing import Any
 
-__all__ = ["SECTIONS", "api_as_markdown"]
-
 _HEAD = """# API reference
 
 This page is made from the docstrings by `python -m docs.making.api > docs/api.md`. What is listed
@@ -72,8 +70,12 @@ def _public(module: ModuleType) -> list[str]:
     listed: list[str] | None = getattr(module, "__all__", None)
     if listed is not None:
         return listed
-    found = vars(module).items()
-    return [name for name, value in found if getattr(value, "__module__", "") == module.__name__]
+    own = {
+        name
+        for name, value in vars(module).items()
+        if getattr(value, "__module__", "") == module.__name__ and not name.startswith("_")
+    }
+    return sorted(own)
 
 
 def _described(name: str, value: Any) -> str:

@@ -15,8 +15,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-__all__ = ["example_page", "made_page", "made_pages", "notebook_page", "with_links_of_the_site"]
-
 ROOT = Path(__file__).parents[2]
 _LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 

@@ -10,8 +10,6 @@ from mkdocs.structure.files import File
 
 from docs.making.pages import made_page, made_pages, with_links_of_the_site
 
-__all__ = ["on_files", "on_page_markdown", "on_post_page"]
-
 _FROM_THE_NET = re.compile(r"<(?:script|link|img|iframe)\b[^>]*\b(?:src|href)=[\"']?(?:https?:)?//")
 
 

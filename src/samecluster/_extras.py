@@ -7,8 +7,6 @@ from typing import Any
 
 from samecluster.errors import InvalidInputError
 
-__all__ = ["dask", "dask_distributed", "needs_server", "pyarrow"]
-
 
 def pyarrow() -> tuple[Any, Any]:
     """The modules pyarrow and pyarrow.parquet."""

@@ -20,18 +20,6 @@ from typing import TypeAlias
 
 from samecluster.errors import InvalidInputError
 
-__all__ = [
-    "MAX_BYTES",
-    "IsOurs",
-    "appearing_folder",
-    "check_input",
-    "check_output",
-    "check_size",
-    "is_database",
-    "is_stdout",
-    "written_file",
-]
-
 MAX_BYTES = 2 << 30
 """What data may take in memory unless the user allows more."""
 

@@ -14,8 +14,6 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-__all__ = ["MOVED", "MovedModules"]
-
 MOVED = {
     "points.blocks": "points.protocol",
     "questions.elsewhere": "questions.conflicts.follow_up",

@@ -10,15 +10,6 @@ from typing import Any
 
 from samecluster.errors import InvalidInputError
 
-__all__ = [
-    "check_at_least",
-    "check_one_of",
-    "check_positive",
-    "check_probability",
-    "check_share",
-    "whole_number",
-]
-
 
 def whole_number(name: str, value: Any, least: int = 1) -> int:
     """The value as an int if it is a whole number from ``least`` on.

@@ -14,17 +14,6 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 
-__all__ = [
-    "FAR",
-    "FarValues",
-    "column_range",
-    "column_spread",
-    "far_values",
-    "resolution_of",
-    "usual_range",
-    "without_far_values",
-]
-
 FAR = 2.0**20
 """Times the spread: values this far from the median are called far.
 

@@ -62,8 +62,6 @@ from samecluster.validation import (
     warn_of_far_values,
 )
 
-__all__ = ["METHODS", "RecoveryRun", "learn_cluster", "recover", "register_method", "start"]
-
 _MOST_REFUTATIONS = 20
 
 METHODS: dict[str, Callable[..., Method]] = {

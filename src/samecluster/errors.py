@@ -23,23 +23,6 @@ from __future__ import annotations
 
 from typing import Any
 
-__all__ = [
-    "AnswerError",
-    "ContradictionError",
-    "DataMismatchError",
-    "FarValuesWarning",
-    "GeometryError",
-    "InvalidInputError",
-    "OracleError",
-    "ProtocolError",
-    "RefutedError",
-    "SameClusterError",
-    "SchemaError",
-    "SessionNotFoundError",
-    "SolverError",
-    "StoreError",
-]
-
 
 class FarValuesWarning(UserWarning):
     """A column has values far beyond all others; the message names column and rows."""

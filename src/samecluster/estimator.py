@@ -20,8 +20,6 @@ from samecluster.recovery.problem import Method, Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["SameCluster"]
-
 
 class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     """Clustering by same-or-different questions, as a scikit-learn estimator.

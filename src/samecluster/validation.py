@@ -18,20 +18,6 @@ from samecluster.questions.given_groups import groups_as_pairs
 from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question
 
-__all__ = [
-    "checked_audit",
-    "checked_error_rate",
-    "checked_given",
-    "checked_hint",
-    "checked_known",
-    "checked_limit",
-    "checked_looks",
-    "checked_margin",
-    "checked_n_clusters",
-    "generator",
-    "warn_of_far_values",
-]
-
 
 def warn_of_far_values(X: Any, points: FloatArray) -> None:
     """Name columns and rows with values far beyond all others, such as codes for "unknown".

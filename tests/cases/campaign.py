@@ -2,8 +2,6 @@
 
 import os
 
-__all__ = ["LONG", "runs"]
-
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
 
 

@@ -12,8 +12,6 @@ from typing import Any, TypeAlias
 from samecluster.sessions.storage.schema import APPLICATION, STEPS
 from samecluster.sessions.storage.sqlite import event_digest
 
-__all__ = ["Row", "mutants", "rows_of", "write_session"]
-
 Row: TypeAlias = tuple[int, str, str, str | None, Any]
 """Sequence number, kind, time, person, and the body as JSON or as text."""
 

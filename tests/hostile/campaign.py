@@ -25,8 +25,6 @@ from samecluster.proof.files import read_lines
 from tests.cases.command_line import run
 from tests.hostile.corpus import Case, Material, cases
 
-__all__ = ["campaign", "played", "troubles_of"]
-
 CPU_SECONDS, GIB = 20, 2.0
 WARM = (
     "cli.commands.verify",

@@ -34,7 +34,6 @@ from samecluster.sessions.storage.schema import APPLICATION, STEPS
 from tests.cases.command_line import run
 
 # ruff: noqa: E501
-__all__ = ["Case", "Material", "cases"]
 
 Make = Callable[[Path], Any]
 N_MUTANTS = {"csv": 150, "jsonl": 60, "npy": 60, "npz": 30, "parquet": 60, "images": 40,

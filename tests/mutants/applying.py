@@ -8,8 +8,6 @@ from pathlib import Path
 
 from tests.mutants.faults import Fault
 
-__all__ = ["ROOT", "copy_with", "place_of"]
-
 ROOT = Path(__file__).resolve().parents[2]
 
 

@@ -6,8 +6,6 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["troubles"]
-
 _BLANKS_COUNT = {".svg", ".csv", ".ipynb"}  # written by programs, or data
 
 

@@ -44,8 +44,6 @@ from tests.cases.session_cases import AT, FAST, Clock
 from tests.sessions.reliability.power import folder_in_memory
 from tests.web.served import Data, write_data
 
-__all__ = ["World", "run_world"]
-
 LEASE = 60.0
 N = 18
 METHODS: tuple[Any, ...] = (*["everything"] * 8, FAST, {**FAST, "batch": 4})

@@ -9,8 +9,6 @@ import matplotlib as mpl
 
 from samecluster.plots.style import LIGHT, applied
 
-__all__ = ["FOLDER", "NAMES", "draw"]
-
 NAMES = ("margin", "reach", "closure", "proof", "progress", "mangled")
 FOLDER = Path(__file__).parents[2] / "pictures"
 

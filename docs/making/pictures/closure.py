@@ -16,8 +16,6 @@ from docs.making.pictures.plane import (
 )
 from samecluster.plots.style import LIGHT
 
-__all__ = ["picture"]
-
 
 def picture() -> Figure:
     made, _ = run()

@@ -13,8 +13,6 @@ from samecluster import clustering_error, recover
 from samecluster.oracles import LabelOracle
 from samecluster.plots.style import LIGHT
 
-__all__ = ["picture"]
-
 _SHELLS = Path(__file__).parents[3] / "examples" / "shells.csv"
 
 

@@ -8,8 +8,6 @@ from matplotlib.figure import Figure
 from docs.making.pictures.plane import CLUSTER, MARGIN, around, dots, run, window
 from samecluster.plots.style import LIGHT
 
-__all__ = ["picture"]
-
 
 def picture() -> Figure:
     made, _ = run()

@@ -15,17 +15,6 @@ from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.plots.style import LIGHT
 
-__all__ = [
-    "CLUSTER",
-    "MARGIN",
-    "Array",
-    "around",
-    "known_by_step",
-    "reach_outline",
-    "run",
-    "window",
-]
-
 Array = npt.NDArray[np.float64]
 
 MARGIN = 0.5

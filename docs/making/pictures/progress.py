@@ -14,8 +14,6 @@ from samecluster.oracles import LabelOracle
 from samecluster.plots.style import LIGHT
 from samecluster.recovery.labelling import Labelling
 
-__all__ = ["CLUSTERS", "COLUMNS", "N", "curve", "picture"]
-
 N, CLUSTERS, COLUMNS = 4000, 5, 4
 _CALLED = {"certify": "certify", "recur": "RECUR, the paper's algorithm"}
 

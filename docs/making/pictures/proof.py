@@ -10,8 +10,6 @@ from matplotlib.figure import Figure
 from docs.making.pictures.plane import CLUSTER, Array, dots, known_by_step, run, window
 from samecluster.plots.style import LIGHT
 
-__all__ = ["chain", "picture", "supports"]
-
 
 def supports() -> dict[int, list[int]]:
     """For each proven item of the cluster the items that its record in the proof names."""

@@ -18,8 +18,6 @@ from docs.making.pictures.plane import (
 )
 from samecluster.plots.style import LIGHT
 
-__all__ = ["picture", "weights_of"]
-
 
 def weights_of(item: int, members: Array) -> Array:
     """The weights with which three members (3, 2) combine to an item; they add up to 1."""

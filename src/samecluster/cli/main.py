@@ -24,8 +24,6 @@ from samecluster.cli.options import Force
 from samecluster.cli.terminal.harmless import print_error, print_lines
 from samecluster.errors import InvalidInputError, SameClusterError
 
-__all__ = ["app", "main"]
-
 app = typer.Typer(
     name="samecluster",
     help="Find the groups in a dataset by asking a few same-or-different questions.",

@@ -9,8 +9,6 @@ import typer
 
 from samecluster.cli.main import app
 
-__all__ = ["commands_as_markdown"]
-
 _HEAD = """# Commands
 
 This page is made from the help texts of the commands (`samecluster COMMAND --help`) by

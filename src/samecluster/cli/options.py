@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from samecluster.oracles import CommandOracle
     from samecluster.oracles.command_protocol import ShownItem
 
-__all__ = ["Force", "Json", "OracleCommandOptions", "command_again", "takes_request"]
-
 
 Force = Annotated[
     bool,

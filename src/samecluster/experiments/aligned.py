@@ -14,8 +14,6 @@ import numpy as np
 from samecluster.geometry.ellipsoid import Ellipsoid
 from samecluster.instances import Instance
 
-__all__ = ["LAYOUTS", "make_aligned"]
-
 LAYOUTS = ("side by side", "in a triangle")
 _CLUSTERS = 3
 _JUST_ABOVE = 1.0 + 1e-6

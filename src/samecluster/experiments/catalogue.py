@@ -8,8 +8,6 @@ from samecluster.experiments.figure3 import Figure3
 from samecluster.experiments.statements import Statements
 from samecluster.experiments.theory import Theory
 
-__all__ = ["all_experiments"]
-
 
 def all_experiments(quick: bool, runs: int | None) -> dict[str, Experiment]:
     """The experiments at full or quick size, with this number of runs unless None."""

@@ -13,18 +13,6 @@ from typing import Any, Protocol, TypeAlias
 
 import samecluster
 
-__all__ = [
-    "Experiment",
-    "Outcome",
-    "ResultColumn",
-    "ResultTable",
-    "Results",
-    "Row",
-    "Task",
-    "mean_of",
-    "rows_where",
-]
-
 Row: TypeAlias = dict[str, Any]
 """Names and plain values: what a task gives, and what a line of a CSV file holds."""
 

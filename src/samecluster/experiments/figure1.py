@@ -18,8 +18,6 @@ from samecluster.experiments.experiment import (
 )
 from samecluster.experiments.recoveries import ALGORITHMS, MARGIN, aligned_task
 
-__all__ = ["DRAWN", "Figure1"]
-
 DRAWN = ("recur-batches", "scq", "certify")
 """The algorithms in the picture."""
 _COMPARED = {

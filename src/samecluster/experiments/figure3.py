@@ -22,8 +22,6 @@ from samecluster.experiments.experiment import (
 from samecluster.experiments.published import published_results
 from samecluster.experiments.recoveries import ALGORITHMS, ellipsoids_task
 
-__all__ = ["COMPARED", "Figure3"]
-
 COMPARED = ("recur-published", "scq", "scq-whitened", "certify")
 _K = 5
 _ALLOWED = 1.3

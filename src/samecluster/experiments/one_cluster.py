@@ -23,17 +23,6 @@ from samecluster.geometry.tessellation import GUARANTEED_MARGIN, Tessellation, g
 from samecluster.instances import make_ellipsoids
 from samecluster.points.array import unit_scaled
 
-__all__ = [
-    "SIZES",
-    "bound",
-    "cluster_task",
-    "draw_until",
-    "learn",
-    "measure_cluster",
-    "measure_samples",
-    "sampling_task",
-]
-
 SIZES = ("equal", "halving")
 """Cluster sizes: all the same, or each half of the one before."""
 _K = 5

@@ -8,8 +8,6 @@ from importlib import resources
 
 from samecluster.experiments.experiment import Row, rows_where
 
-__all__ = ["published_curves", "published_results"]
-
 _TYPES = {"d": int, "run": int, "round": int, "questions": int, "error": float}
 _NAMES = {"scq-k-means": "scq", "scq-k-means, whitened": "scq-whitened"}
 

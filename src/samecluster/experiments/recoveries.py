@@ -16,8 +16,6 @@ from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.recovery.problem import Method
 
-__all__ = ["ALGORITHMS", "MARGIN", "Algorithm", "aligned_task", "ellipsoids_task", "measure"]
-
 MARGIN = 1.0
 """The margin of every instance of the paper's experiments."""
 

@@ -20,8 +20,6 @@ from samecluster.experiments.experiment import (
 )
 from samecluster.experiments.published import published_results
 
-__all__ = ["Section", "markdown_table", "report", "write_tables"]
-
 
 @dataclass(frozen=True)
 class Section:

@@ -19,8 +19,6 @@ from pathlib import Path
 from samecluster.errors import SameClusterError
 from samecluster.experiments.experiment import Row, Task
 
-__all__ = ["ResultStore", "available_cores", "missing_tasks", "perform", "run_tasks"]
-
 _THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 _LOOK_UP = 0.5
 """Seconds between two looks of a worker at whether it is still needed."""

@@ -23,8 +23,6 @@ from samecluster.experiments.figure3 import Figure3
 from samecluster.experiments.one_cluster import SIZES, cluster_task, sampling_task
 from samecluster.experiments.published import published_curves
 
-__all__ = ["CONSTANTS", "Statements"]
-
 CONSTANTS = (0.5, 1.0, 2.0, 4.5)
 """Sample constants b; the last one is the default of RECUR here."""
 _K = 5

@@ -24,8 +24,6 @@ from samecluster.experiments.experiment import (
 from samecluster.experiments.one_cluster import bound
 from samecluster.experiments.recoveries import ALGORITHMS, MARGIN, ellipsoids_task
 
-__all__ = ["DRAWN", "GROWING", "ROUNDED", "Theory", "questions_bound", "rounds_bound"]
-
 GROWING = ("recur-plain", "recur-published", "recur", "certify")
 ROUNDED = ("recur-plain", "recur-published", "recur")
 DRAWN = ("recur-plain", "recur-published", "recur-told-1", "recur", "certify")

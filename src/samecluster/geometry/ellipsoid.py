@@ -12,8 +12,6 @@ import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray
 
-__all__ = ["Ellipsoid"]
-
 
 @dataclass(frozen=True, eq=False)
 class Ellipsoid:

@@ -10,8 +10,6 @@ import numpy as np
 from samecluster._typing import Array, FloatArray
 from samecluster.errors import InvalidInputError
 
-__all__ = ["as_integers", "is_psd"]
-
 _MANTISSA_BITS = 53
 
 

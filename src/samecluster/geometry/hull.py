@@ -17,8 +17,6 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.geometry import tolerance
 from samecluster.geometry.mvee import enclosing_ellipsoid
 
-__all__ = ["expand_hull", "extreme_members", "gauge_at_most", "sound_expansion"]
-
 _CHUNK = 4096  # targets at a time: their inverses (p, r, r) stay in the cache
 _MAX_PIVOTS_PER_ROW = 40  # ends what rounding sends in circles; 4 are the most seen
 _FIRST_LEVEL = 4096  # candidates that the hull settles on first: enough for its shape

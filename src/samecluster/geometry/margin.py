@@ -26,8 +26,6 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError, SolverError
 from samecluster.geometry import tolerance
 
-__all__ = ["ClusterMargin", "margin_of", "true_margin", "worst"]
-
 _UNIT = 2.0**-53
 _SMALLEST = 2.0**-1000  # far above what a sum of products can lose by underflow
 _LARGEST = 1e308  # a ratio beyond it counts as this: still a lower bound

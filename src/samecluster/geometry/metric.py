@@ -16,8 +16,6 @@ from samecluster._typing import Array, BoolArray, FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.exact import as_integers
 
-__all__ = ["LatentMetric"]
-
 
 @dataclass(frozen=True, eq=False)
 class LatentMetric:

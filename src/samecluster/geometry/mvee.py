@@ -22,8 +22,6 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.geometry import tolerance
 from samecluster.geometry.ellipsoid import Ellipsoid
 
-__all__ = ["EnclosingEllipsoid", "enclosing_ellipsoid"]
-
 _MAX_STEPS = 200  # 9 are usual and 12 the most seen; κ, which is computed, says what was reached
 _CENTRING = 0.1  # share of the gap that a step aims at; 0.03 and 0.3 take as many steps
 _TO_BOUNDARY = 0.95  # share of the way to zero that a step may go: weights must stay positive

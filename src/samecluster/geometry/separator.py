@@ -26,8 +26,6 @@ from samecluster.geometry.ellipsoid import Ellipsoid
 from samecluster.geometry.margin import worst
 from samecluster.geometry.mvee import EnclosingEllipsoid, enclosing_ellipsoid
 
-__all__ = ["Separator", "low_stretch_separator"]
-
 _UNIT = 2.0**-53
 # How far out, in squared distance, the others shall be. The first costs least stretch; thin members
 # need more, because rounding blurs their ellipsoid.

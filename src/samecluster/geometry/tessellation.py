@@ -21,8 +21,6 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 
-__all__ = ["GUARANTEED_MARGIN", "Tessellation", "group_cells", "slack"]
-
 _C = math.sqrt(5.0)
 GUARANTEED_MARGIN = 0.5
 """The largest margin for which the cells are proved monochromatic; larger ones count as this."""

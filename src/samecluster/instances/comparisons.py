@@ -21,8 +21,6 @@ from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError
 from samecluster.questions.comparison import Comparison
 
-__all__ = ["Separation", "Vector", "designed_comparison", "make_circle", "ordering_points"]
-
 Vector: TypeAlias = tuple[Fraction, ...]
 
 

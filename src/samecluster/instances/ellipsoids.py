@@ -13,8 +13,6 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.ellipsoid import Ellipsoid
 
-__all__ = ["Instance", "make_ellipsoids"]
-
 _JUST_ABOVE = 1.0 + 1e-6  # far above the rounding of the scale, far below what a margin needs
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 from samecluster._typing import FloatArray, IntArray
 from samecluster.geometry.metric import LatentMetric
 
-__all__ = ["LatentInstance"]
-
 
 @dataclass(frozen=True, eq=False)
 class LatentInstance:

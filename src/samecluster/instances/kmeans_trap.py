@@ -18,8 +18,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.geometry.metric import LatentMetric
 from samecluster.instances.instance import LatentInstance
 
-__all__ = ["make_kmeans_trap"]
-
 
 def make_kmeans_trap(
     n: int,

@@ -19,14 +19,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.geometry.metric import LatentMetric
 from samecluster.instances.instance import LatentInstance
 
-__all__ = [
-    "fewest_questions",
-    "hide_outlier",
-    "make_hypercube",
-    "make_packing",
-    "possible_outliers",
-]
-
 _ROOM = 1.0 - 1e-12
 """Roots are rounded, so that their squares are unit vectors up to a few 1e-16 only. This makes the
 packing a little looser, and the margin of the floats that are returned hold strictly."""

@@ -14,8 +14,6 @@ from samecluster._files import check_input, check_size
 from samecluster.errors import DataMismatchError, StoreError
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["read_answer_log"]
-
 
 def read_answer_log(path: Path, n: int) -> list[Answer]:
     """The answers in a file, which must be about data with n rows.

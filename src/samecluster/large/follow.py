@@ -31,8 +31,6 @@ from samecluster.recovery.predict.clouds import Clouds, beyond_all, edges_of
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.how import How
 
-__all__ = ["LabelledSample", "OpenRows", "SampleLabels"]
-
 # Rows that clouds are fitted to: a covariance has 36 numbers at d=8, which more rows hardly move.
 _FITTED = 20_000
 # Open rows among those that joined after which sweeping stops: another sweep costs as much as the

@@ -19,16 +19,6 @@ from samecluster.questions.pair import Answer, Question
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.result.how import How
 
-__all__ = [
-    "IN_SAMPLE",
-    "UNDECIDED",
-    "OtherRows",
-    "PassProgress",
-    "Write",
-    "about_rows",
-    "refuted_by_row",
-]
-
 T = TypeVar("T")
 Write: TypeAlias = Callable[[tuple[Any, ...]], None]
 """Takes the records of a proof, one after the other."""

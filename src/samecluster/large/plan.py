@@ -34,8 +34,6 @@ from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.result import MarginSearch
 
-__all__ = ["LargePlan", "sample_size"]
-
 
 def sample_size(n: int, d: int) -> int:
     """How many of n points certify looks at before it asks: all, or a level of that size."""

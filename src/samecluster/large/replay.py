@@ -18,8 +18,6 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.certify.plan import Certify
 
-__all__ = ["replayed"]
-
 
 def replayed(log: ProofLog, X: FloatArray, survey: Survey, settings: Certify) -> Knowledge:
     """Members of the clusters as a log about the sample X (m, d) has them, closed under the margin.

@@ -23,8 +23,6 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import MarginSearch
 from samecluster.recovery.result.separation import ProofSummary
 
-__all__ = ["LabelStore", "LargeRecovery", "label_store"]
-
 _BYTES_PER_ROW = 4 + 1 + 2  # label, how, name
 _SPARE = 1 << 20  # headers of three files and what a folder takes, with much room
 

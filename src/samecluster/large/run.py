@@ -27,8 +27,6 @@ from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.separation import summary_of
 
-__all__ = ["LargeParameters", "LargeRun"]
-
 
 @dataclass(frozen=True, eq=False)
 class LargeParameters:

@@ -20,8 +20,6 @@ from samecluster.geometry.reach.column_subsets import ColumnSubsets
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
 from samecluster.recovery.certify.closure import Closure
 
-__all__ = ["PIECE", "BlockDecisions", "RowDecisions", "Sweep", "SweepWork", "open_bits"]
-
 PIECE = 262_144
 """Rows decided at once: enough of them in every direction of every cluster, and at d=8 in doubles
 16 MB, a few of which are in memory at a time."""

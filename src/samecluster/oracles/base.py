@@ -25,15 +25,6 @@ from samecluster.questions.look import (
 )
 from samecluster.questions.pair import Question, Verdict
 
-__all__ = [
-    "Oracle",
-    "VerdictReader",
-    "as_oracle",
-    "checked_answer",
-    "checked_answers",
-    "checked_reply",
-]
-
 _SILENT = 10  # answers of None from the first one on: nobody who looks is unsure so often
 
 

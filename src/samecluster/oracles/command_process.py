@@ -17,8 +17,6 @@ from typing import TypeVar
 
 from samecluster.errors import OracleError
 
-__all__ = ["CommandProcess", "close_all"]
-
 T = TypeVar("T")
 
 _LONGEST_LINE = 1 << 20  # bytes of an answer: far above any note, far below what fills the memory

@@ -16,8 +16,6 @@ import numpy as np
 from samecluster.errors import OracleError
 from samecluster.questions.pair import Verdict
 
-__all__ = ["VERSION", "Reply", "ShownItem", "question_line", "read_reply"]
-
 VERSION = 1
 _QUOTED = 200  # characters of a line that cannot be read are shown: about two lines of a terminal
 

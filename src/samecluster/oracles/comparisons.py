@@ -8,8 +8,6 @@ from fractions import Fraction
 from samecluster.errors import InvalidInputError
 from samecluster.questions.comparison import Comparison, Pair
 
-__all__ = ["ComparisonOracle"]
-
 
 class ComparisonOracle:
     """Knows W, and says which of two pairs of points is closer in d_W.

@@ -11,8 +11,6 @@ from samecluster.oracles.base import Oracle, VerdictReader
 from samecluster.questions.look import PAIRS, Board, Choice, LookSizes, Sheet
 from samecluster.questions.pair import Question, Verdict
 
-__all__ = ["FunctionOracle", "RowOracle"]
-
 
 class FunctionOracle(Oracle):
     """Asks ``function(i, j)`` with two row numbers: True, False, or None if it is unsure.

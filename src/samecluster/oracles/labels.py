@@ -11,8 +11,6 @@ from samecluster.oracles.base import Oracle
 from samecluster.questions.look import Board, Choice, Sheet
 from samecluster.questions.pair import Question, Verdict
 
-__all__ = ["LabelOracle"]
-
 
 class LabelOracle(Oracle):
     """Answers from known labels, one per item.

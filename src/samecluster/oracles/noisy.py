@@ -15,8 +15,6 @@ from samecluster.oracles.base import Oracle, checked_reply
 from samecluster.questions.look import Board, Choice, LookSizes, Marks, Picks, Sheet, Unions
 from samecluster.questions.pair import Question, Verdict
 
-__all__ = ["NoisyOracle"]
-
 
 class NoisyOracle(Oracle):
     """An oracle that errs with probability p, always in the same way on the same thing.

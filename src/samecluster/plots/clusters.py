@@ -18,8 +18,6 @@ from samecluster.plots.style import MARKS, Theme
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["picture"]
-
 _MOST_DRAWN = 4000
 """Points: more overlap so much that the picture says no more, and the file grows."""
 _MOST_OUTSTANDING = 400

@@ -12,8 +12,6 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.geometry.mvee import enclosing_ellipsoid
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["drawn", "outline", "spread"]
-
 _CORNERS = 128  # to the eye, a smooth line
 _FEW = 1_000  # points; of more, only the corners of their hull are looked at
 _GRID = np.linspace(0.0, 1.0, 61)

@@ -12,8 +12,6 @@ from samecluster.plots.style import Theme
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["picture"]
-
 _HATCHES = {How.ASKED: "", How.PROVEN: "", How.INFERRED: "////"}
 
 

@@ -13,8 +13,6 @@ from scipy import linalg
 
 from samecluster._typing import FloatArray, IntArray
 
-__all__ = ["View", "best_views"]
-
 _MOST_POINTS = 100_000
 """Directions are found from this many points; more would hardly turn them."""
 _RIDGE = 1e-6

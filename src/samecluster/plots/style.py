@@ -14,8 +14,6 @@ from matplotlib.figure import Figure
 
 from samecluster.recovery.result.how import How
 
-__all__ = ["DARK", "LIGHT", "MARKS", "OKABE_ITO", "Mark", "Theme", "applied", "as_svg"]
-
 OKABE_ITO = {
     "orange": "#E69F00",
     "sky": "#56B4E9",

@@ -10,8 +10,6 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 
-__all__ = ["UnitScaling", "unit_scaled", "validated"]
-
 
 def validated(X: Any) -> FloatArray:
     """X as a (n, d) float array with n ≥ 2, d ≥ 1 and only finite numbers; X itself if it is one.

@@ -16,8 +16,6 @@ from threadpoolctl import threadpool_limits
 from samecluster._typing import Array
 from samecluster.points.protocol import Points
 
-__all__ = ["RemotePoints", "Shares", "Work", "in_order", "is_remote", "over_blocks"]
-
 _AHEAD = 2  # blocks that wait beside one per thread, so that no thread waits for the disk
 
 T = TypeVar("T")

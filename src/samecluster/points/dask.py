@@ -23,8 +23,6 @@ from samecluster.errors import InvalidInputError, SameClusterError
 from samecluster.points.block_work import Shares, Work
 from samecluster.points.protocol import check_matrix
 
-__all__ = ["DaskPoints", "is_dask"]
-
 _MAX_TASK_ROWS = 1 << 18  # enough work for the overhead of a task, enough tasks for all workers
 _TASKS_PER_THREAD = 4  # computed at once here: no thread is idle for long, and results stay few
 

@@ -12,8 +12,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.points.dask import DaskPoints
 from samecluster.points.files import FilePoints, open_points
 
-__all__ = ["DaskFilePoints", "connected", "open_dask"]
-
 _TIMEOUT = "10s"  # to connect: a wrong address should be reported before the user gives up
 
 

@@ -22,8 +22,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.points.dask import DaskPoints, is_dask
 from samecluster.points.protocol import ArrayPoints, Points, check_matrix, recut
 
-__all__ = ["FilePoints", "as_points", "data_files", "is_parquet", "open_points"]
-
 _BATCH = 65_536  # rows of Parquet per read: a few MB, which also bounds pyarrow's own copies
 _RANGE = 262_144  # rows of a .npy file per reader: as many as a block of a sweep (large/sweep.py)
 

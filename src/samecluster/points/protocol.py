@@ -10,8 +10,6 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
 
-__all__ = ["ArrayPoints", "Points", "check_matrix", "recut"]
-
 
 class Points(Protocol):
     """Points (n, d) that can be read from the first to the last, as often as needed."""

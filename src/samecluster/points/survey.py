@@ -14,8 +14,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.points.block_work import is_remote, over_blocks
 from samecluster.points.protocol import Points
 
-__all__ = ["Survey", "surveyed"]
-
 
 @dataclass(frozen=True, eq=False)
 class Survey:

@@ -17,8 +17,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.proof.log import FORMAT, ProofLog, in_parts
 from samecluster.proof.parquet import RowWriter, read_rows
 
-__all__ = ["is_proof_file", "load_proof", "read_lines", "save_proof", "writing_proof"]
-
 _PER_CHARACTER = 16  # bytes in memory of a character of JSON: lists of numbers, and the text
 _LONGEST_HEADER = 1 << 20  # characters: what a proof of 10,000 columns has
 

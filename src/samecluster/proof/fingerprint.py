@@ -11,8 +11,6 @@ import numpy as np
 
 from samecluster._typing import Array
 
-__all__ = ["fingerprint"]
-
 
 def fingerprint(X: Array) -> str:
     """SHA-256 of the shape (n, d) and of the rows as little-endian doubles."""

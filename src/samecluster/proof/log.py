@@ -14,8 +14,6 @@ import numpy.typing as npt
 
 from samecluster._typing import Array, FloatArray, IntArray
 
-__all__ = ["FORMAT", "ProofLog", "in_parts", "renumbered"]
-
 FORMAT = "samecluster-proof-1"
 _ROWS_PER_LINE = 8192  # about 0.5 MB of JSON: a reader holds one line, however long the proof
 _NUMBERS_PER_LINE = 1_000_000  # the same for rows of more than a hundred numbers

@@ -16,8 +16,6 @@ from samecluster._extras import pyarrow
 from samecluster._files import MAX_BYTES, check_size
 from samecluster.errors import InvalidInputError
 
-__all__ = ["RowWriter", "read_rows"]
-
 _HEADER = b"samecluster"
 _PER_VALUE = 64  # bytes in memory of a value on its way to a line: an array, and Python's objects
 _ROWS_PER_GROUP = 65_536  # rows held in memory while writing; reading takes one group at a time

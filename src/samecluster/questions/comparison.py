@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TypeAlias
 
-__all__ = ["Comparison", "Pair"]
-
 Pair: TypeAlias = tuple[int, int]
 
 

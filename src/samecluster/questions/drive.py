@@ -11,8 +11,6 @@ from samecluster.questions.look import Look, Reply
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Run
 
-__all__ = ["drive", "drive_batches", "drive_looks"]
-
 T = TypeVar("T")
 
 

@@ -9,8 +9,6 @@ from typing import TypeVar
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
 
-__all__ = ["groups_as_pairs"]
-
 Item = TypeVar("Item")
 
 _MAX_GROUPS = 1_000  # every two of them make a pair: 499,500 statements

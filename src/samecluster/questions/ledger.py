@@ -13,8 +13,6 @@ from collections.abc import Iterable, Iterator
 from samecluster.errors import ContradictionError
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["Ledger", "root_of"]
-
 
 class Ledger:
     """Answers, and what follows from them by transitivity.

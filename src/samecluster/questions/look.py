@@ -16,23 +16,6 @@ from typing import TypeAlias
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = [
-    "PAIRS",
-    "Board",
-    "Choice",
-    "Look",
-    "LookSizes",
-    "Marks",
-    "Picks",
-    "Reply",
-    "Sheet",
-    "Unions",
-    "n_looks_of",
-    "n_shown_of",
-    "pairs_of",
-    "verdicts_of",
-]
-
 Known: TypeAlias = Callable[[Question], Verdict | None]
 """What the answers so far say about a pair; None where they say nothing."""
 

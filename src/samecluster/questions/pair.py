@@ -7,8 +7,6 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-__all__ = ["Answer", "Question", "Verdict"]
-
 
 class Verdict(enum.Enum):
     """What can be said about a pair. "Unsure" concludes nothing."""

@@ -19,8 +19,6 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import Look, Reply, verdicts_of
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["Batch", "Plan", "Run"]
-
 T = TypeVar("T")
 Batch: TypeAlias = Sequence[Look]
 Plan: TypeAlias = Generator[Batch, Sequence[Verdict], T]

@@ -8,8 +8,6 @@ from collections.abc import Iterable
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["AnswerGroups"]
-
 _FEW = 3  # an isolated component of at most 3 answers comes from an audit, not from a plan
 
 

@@ -10,8 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations
 
-__all__ = ["ClusterNames"]
-
 
 class ClusterNames:
     """Names of clusters and the items that answers gave them to.

@@ -8,8 +8,6 @@ import numpy as np
 
 from samecluster._typing import FloatArray
 
-__all__ = ["ScaledDistances"]
-
 
 class ScaledDistances:
     """Distances between rows of X (n, d), each column measured by its range."""

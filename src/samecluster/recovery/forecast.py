@@ -30,8 +30,6 @@ from samecluster.recovery.result.claims import Claim, forecast_claim
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["Remaining", "Stage", "remaining_questions", "signs", "stage_of"]
-
 CONFIDENCE = 0.8
 """How often what follows is inside the interval."""
 

@@ -10,8 +10,6 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 
-__all__ = ["hinted_components", "one_of_each_hint"]
-
 _MOST_GROUPS = 50  # each costs a pass over the sample whenever the guide is fitted again
 
 

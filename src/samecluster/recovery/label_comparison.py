@@ -15,8 +15,6 @@ from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.placement import MAX_COMPARATORS
 from samecluster.recovery.result.label_separation import AnsweredLabels
 
-__all__ = ["LabelComparison", "worth_comparing"]
-
 _LOOKED_AT = 100  # members of each label among which the nearest two are looked for
 
 

@@ -18,8 +18,6 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.label_separation import AnsweredLabels
 from samecluster.recovery.result.result import MarginSearch, Recovery, Round
 
-__all__ = ["Labelling"]
-
 
 class Labelling:
     """What is known so far. A plan writes on it by its methods; it can be read between batches.

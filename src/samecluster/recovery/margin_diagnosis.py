@@ -12,8 +12,6 @@ from samecluster.geometry.semidefinite.solver import Feasibility, round_coordina
 from samecluster.points.array import unit_scaled
 from samecluster.recovery.certify.complete_test import CompleteTest, lifted
 
-__all__ = ["MOST_BREAKERS", "ClusterDiagnosis", "components_with_margins", "diagnose"]
-
 MOST_BREAKERS = 50  # rows; a margin that takes more than that to appear is none
 _RANK = 1e-9  # singular values below this share of the largest are rounding
 _BARELY = 1 + 1e-6  # one ellipsoid must be larger than the other by more than rounding

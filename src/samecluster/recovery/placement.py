@@ -11,8 +11,6 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames
 
-__all__ = ["MAX_COMPARATORS", "Placement", "belongs"]
-
 MAX_COMPARATORS = 3
 """How many members a point is compared with before "unsure" stands for the whole cluster: the
 same person who was unsure three times most likely stays so."""

@@ -18,8 +18,6 @@ from samecluster.recovery.result.result import Recovery
 if TYPE_CHECKING:
     from samecluster.recovery.labelling import Labelling
 
-__all__ = ["BudgetSpent", "Method", "Problem"]
-
 
 @dataclass(frozen=True, eq=False)
 class Problem:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import html
 
-__all__ = ["MARK", "Markup", "tag"]
-
 _EMPTY = ("img", "meta", "source")
 
 

@@ -14,8 +14,6 @@ from samecluster.reports.pictures import cluster_picture, progress_picture
 from samecluster.reports.tables import answer_table, cluster_table, item_table
 from samecluster.reports.words import headline
 
-__all__ = ["Contents", "page"]
-
 
 @dataclass(frozen=True)
 class Contents:

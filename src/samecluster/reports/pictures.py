@@ -13,8 +13,6 @@ from samecluster.reports.markup import Markup, tag
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-__all__ = ["cluster_picture", "progress_picture"]
-
 
 def cluster_picture(
     recovery: Recovery, columns: Sequence[str] | None, names: Mapping[int, str]

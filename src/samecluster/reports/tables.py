@@ -12,8 +12,6 @@ from samecluster.recovery.result.result import Recovery
 from samecluster.recovery.result.sentences import count
 from samecluster.reports.markup import Markup, tag
 
-__all__ = ["answer_table", "cluster_table", "item_table"]
-
 _MOST_CLUSTERS, _MOST_ANSWERS = 200, 1000  # rows of a table that a browser still scrolls well
 
 

@@ -7,8 +7,6 @@ import numpy as np
 from samecluster.recovery.result.result import Recovery
 from samecluster.recovery.result.sentences import count
 
-__all__ = ["headline"]
-
 
 def headline(recovery: Recovery) -> str:
     n_clusters = len(np.unique(recovery.labels[recovery.labels >= 0]))

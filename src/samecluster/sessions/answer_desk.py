@@ -12,8 +12,6 @@ from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.state.votes import Vote, pair_of
 
-__all__ = ["AnswerDesk"]
-
 
 class AnswerDesk:
     """Where answers become events. `samecluster.Session` has these methods."""

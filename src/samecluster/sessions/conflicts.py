@@ -20,16 +20,6 @@ from samecluster.sessions.running.engine import weaker_margin
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, Vote, is_tie, pair_of
 
-__all__ = [
-    "Conflict",
-    "Effect",
-    "Remedy",
-    "conflicts_in",
-    "direct_contradictions",
-    "new_contradictions",
-    "refuse_contradictions",
-]
-
 _N_LISTED = 5
 """Contradictions of an import that its error names: what a person reads before mending one."""
 

@@ -22,8 +22,6 @@ from samecluster.sessions.state.numbering import new_anchors
 from samecluster.sessions.state.votes import Vote
 from samecluster.validation import checked_hint
 
-__all__ = ["Declarations"]
-
 
 class Declarations:
     """Where declarations become events. `samecluster.Session` has these methods."""

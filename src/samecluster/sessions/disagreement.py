@@ -24,8 +24,6 @@ from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import pair_of
 
-__all__ = ["Disagreement"]
-
 
 class Disagreement:
     """Disagreement to labels and answers. `samecluster.Session` has these methods."""

@@ -11,8 +11,6 @@ from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.events import Event, checked_event
 from samecluster.sessions.storage.store import Store
 
-__all__ = ["EventLog"]
-
 
 class EventLog:
     """A store, and the state that its events add up to."""

@@ -12,8 +12,6 @@ from samecluster.sessions.state.numbering import NumberedRecovery, numbered
 from samecluster.sessions.state.set_apart import with_exceptions
 from samecluster.sessions.state.state import State
 
-__all__ = ["KnownLabels"]
-
 
 class KnownLabels:
     """Labels of a state. They are worked out when somebody asks for them, and then kept."""

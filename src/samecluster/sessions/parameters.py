@@ -12,8 +12,6 @@ from samecluster.sessions.question import checked_verdict
 from samecluster.sessions.state.items import Items
 from samecluster.validation import checked_audit
 
-__all__ = ["checked_answers", "checked_parameters"]
-
 _PARAMETERS = ("audit", "margin", "max_questions", "method", "n_clusters", "opinions")
 
 

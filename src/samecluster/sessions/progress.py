@@ -9,8 +9,6 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.state import State
 
-__all__ = ["Progress", "reason_of_end"]
-
 
 @dataclass(frozen=True)
 class Progress:

@@ -11,8 +11,6 @@ from samecluster.questions.pair import Verdict
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.votes import Pair, pair_of
 
-__all__ = ["SessionQuestion", "checked_verdict", "pair_from", "pair_named", "question_id"]
-
 
 @dataclass(frozen=True)
 class SessionQuestion:

@@ -17,8 +17,6 @@ from samecluster.sessions.running.look_ahead import LookAhead
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, is_tie, pair_of
 
-__all__ = ["QuestionQueue"]
-
 
 class QuestionQueue:
     """The questions of a state and of the run that follows it, both of which it only reads.

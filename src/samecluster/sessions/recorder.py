@@ -15,8 +15,6 @@ from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.events import Event
 
-__all__ = ["Recorder"]
-
 
 class Recorder:
     """A log, and the labels that tell which numbers and audits its next event has to mention."""

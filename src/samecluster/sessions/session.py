@@ -41,8 +41,6 @@ from samecluster.sessions.storage.events import FORMAT
 from samecluster.sessions.storage.store import Store
 from samecluster.validation import checked_hint
 
-__all__ = ["Session"]
-
 Part = TypeVar("Part")
 Arguments = ParamSpec("Arguments")
 Returned = TypeVar("Returned")

@@ -18,18 +18,6 @@ import numpy as np
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 from samecluster.tables.reading.dialect import Dialect, number_pattern
 
-__all__ = [
-    "Cells",
-    "Column",
-    "Numbers",
-    "TextColumn",
-    "TypedColumn",
-    "is_whole",
-    "numbers_among",
-    "plain_text",
-    "typed_value",
-]
-
 _CODE = re.compile(r"\s*[-+]?0[0-9]")
 
 

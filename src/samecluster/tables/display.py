@@ -9,8 +9,6 @@ from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.reading.images import is_image_folder
 from samecluster.tables.table import Table
 
-__all__ = ["ShownCell", "columns_to_show", "shown"]
-
 _MOST_SHOWN = 12  # cells per item: two items still fit side by side on a screen
 
 

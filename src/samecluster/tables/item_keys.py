@@ -25,8 +25,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.column import Column, Numbers, is_whole
 from samecluster.tables.table import Table
 
-__all__ = ["item_keys"]
-
 _EXACT_WHOLE = 2.0**53  # below it, different whole numbers are different floats
 _LONGEST_WHOLE = 400  # characters; the largest float has 309 digits
 _DIGEST_BYTES = 16  # two of a billion rows collide with probability below 1e-20

@@ -11,8 +11,6 @@ from samecluster.tables.reading.detect import read_table
 from samecluster.tables.reading.dialect import CsvOptions
 from samecluster.tables.table import Table
 
-__all__ = ["KnownLabel", "KnownPair", "read_labels", "read_pairs"]
-
 _VERDICTS = {"same": True, "different": False}
 
 

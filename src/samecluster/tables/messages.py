@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-__all__ = ["brief", "first_repeated", "reason_of"]
-
 _LONGEST, _LONGEST_NAME = 150, 60  # characters; with what is around them, two lines of a terminal
 
 

@@ -11,8 +11,6 @@ from pathlib import Path
 from samecluster._extras import pyarrow
 from samecluster.errors import InvalidInputError
 
-__all__ = ["NAMES", "is_result_file"]
-
 NAMES = ("cluster", "how", "probability")
 """The columns that results have after those of the data, each with the prefix of the user."""
 

@@ -14,8 +14,6 @@ from samecluster.tables.column import Column
 from samecluster.tables.messages import brief, first_repeated
 from samecluster.tables.reading.dialect import Dialect
 
-__all__ = ["Format", "Table"]
-
 Format: TypeAlias = Literal["csv", "jsonl", "parquet", "array", "frame", "images"]
 
 _MOST_NAMES = 12  # columns that a message lists

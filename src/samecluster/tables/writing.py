@@ -24,8 +24,6 @@ from samecluster.tables.reading.dialect import Dialect, number_pattern
 from samecluster.tables.result_files import NAMES, is_result_file
 from samecluster.tables.table import Table
 
-__all__ = ["FORMATS", "ResultFormat", "format_of", "results_as_bytes", "write_results"]
-
 ResultFormat: TypeAlias = Literal["csv", "parquet", "jsonl"]
 
 UNASSIGNED = "unassigned"

@@ -31,8 +31,6 @@ from samecluster.recovery.result.premises import (
     SeparateClusters,
 )
 
-__all__ = ["Held", "JudgedClaim", "check_claims"]
-
 _ROUNDING = 1e-9  # what the floats of an ellipsoid may be wrong by; to the safe side
 _CLEAR_MISS = 1e-3  # a lower bound on the margin that is below by this share is not a near miss
 

@@ -21,8 +21,6 @@ from samecluster.recovery.problem import BudgetSpent, Method, Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["check_method"]
-
 _UNSURE_OF = 4  # one pair in 4 gets no answer from the oracle that is often unsure
 _MOST_BATCHES = 100  # per point; a plan that goes on asking for so long does not end
 

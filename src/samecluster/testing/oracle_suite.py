@@ -12,8 +12,6 @@ from samecluster.points.array import validated
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["check_oracle"]
-
 _ROWS = 10  # all pairs of 10 rows are 45 questions: few enough for an oracle that is slow
 
 

@@ -8,8 +8,6 @@ from samecluster.errors import SchemaError, StoreError
 from samecluster.sessions.storage.events import Event
 from samecluster.sessions.storage.store import Store
 
-__all__ = ["check_store"]
-
 _AT = "2026-01-31T12:00:00+00:00"
 
 

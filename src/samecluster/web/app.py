@@ -24,8 +24,6 @@ from samecluster.web.operations.declared import Operation
 from samecluster.web.operations.document import OPERATIONS
 from samecluster.web.security import Guard, Hosts, check_origin
 
-__all__ = ["LARGEST_BODY", "build_app"]
-
 LARGEST_BODY = 64 * 1024
 _STATIC = Path(__file__).with_name("static")
 _MONTH = 30 * 24 * 3600

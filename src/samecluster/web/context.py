@@ -15,8 +15,6 @@ from samecluster.web.session_thread import SessionThread
 from samecluster.web.views import Views
 from samecluster.workspace.open import OpenSession
 
-__all__ = ["Call", "Handler", "ServerContext"]
-
 
 @dataclass(frozen=True)
 class Call:

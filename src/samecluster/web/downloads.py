@@ -24,8 +24,6 @@ from samecluster.workspace.export import (
 )
 from samecluster.workspace.open import OpenSession
 
-__all__ = ["Download", "labels", "proof", "report"]
-
 _TYPES = {
     "csv": "text/csv; charset=utf-8",
     "jsonl": "application/x-ndjson",

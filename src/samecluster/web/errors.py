@@ -11,8 +11,6 @@ from samecluster.errors import (
     StoreError,
 )
 
-__all__ = ["STATUSES", "HttpError", "status_of"]
-
 STATUSES: dict[type[SameClusterError], int] = {
     InvalidInputError: 422,
     ProtocolError: 409,

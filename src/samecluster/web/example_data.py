@@ -16,8 +16,6 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
 
-__all__ = ["NAME", "QUESTIONS", "gray_png", "write_digits"]
-
 NAME = "digits"
 QUESTIONS = 100
 """Enough for about 1 % wrong labels; some minutes for a person, who can go on afterwards."""

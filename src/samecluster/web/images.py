@@ -15,8 +15,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.reading.images import is_image_folder
 from samecluster.workspace.open import OpenSession
 
-__all__ = ["Images", "image_type", "images_of"]
-
 LARGEST = 32 * 2**20
 _HEAD = 16
 _ENDINGS = (".png", ".jpg", ".jpeg", ".gif", ".webp", ".bmp")

@@ -17,8 +17,6 @@ from typing import Any
 import h11
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-__all__ = ["LimitedProtocol", "LineLimit", "limit_lines"]
-
 _MOST_CONNECTIONS = 400
 """Far below the 1,024 files that a process may usually have open."""
 _LONGEST_REQUEST = 20.0

@@ -23,8 +23,6 @@ from typing import Any
 from samecluster.errors import InvalidInputError, StoreError
 from samecluster.sessions.storage.lock import one_at_a_time
 
-__all__ = ["ROLES", "Participant", "Participants", "links_file", "session_id"]
-
 ROLES = ("owner", "annotator")
 _LONGEST_NAME = 100
 _SHORTEST_TOKEN = 16

@@ -11,8 +11,6 @@ from samecluster.web.plot import Plot
 from samecluster.web.session_thread import SessionThread
 from samecluster.web.snapshot import SessionSummary
 
-__all__ = ["news", "stream"]
-
 _SILENCE = 15.0
 """Seconds after which a comment keeps the connection from being taken for dead."""
 _LOOK = 2.0

@@ -13,8 +13,6 @@ from samecluster.plots.projection import View, best_views
 from samecluster.web.snapshot import SessionSummary
 from samecluster.web.views import Views
 
-__all__ = ["MOST_POINTS", "Plot"]
-
 MOST_POINTS = 20_000
 
 

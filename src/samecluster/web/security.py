@@ -18,8 +18,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from samecluster.web.errors import HttpError
 
-__all__ = ["CONTENT_POLICY", "LARGEST_HEAD", "Guard", "Hosts", "check_origin", "is_local"]
-
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"

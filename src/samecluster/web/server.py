@@ -26,8 +26,6 @@ from samecluster.web.views import Views
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 
-__all__ = ["PORT", "Address", "ServeOptions", "Server"]
-
 PORT = 8321
 _ANY = 0
 _GRACE = 2

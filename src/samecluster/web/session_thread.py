@@ -23,8 +23,6 @@ from samecluster.errors import StoreError
 from samecluster.sessions.session import Session
 from samecluster.web.snapshot import SessionSummary
 
-__all__ = ["SessionThread", "Urgency"]
-
 T = TypeVar("T")
 
 _OVERDUE = 1.0

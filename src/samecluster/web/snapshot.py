@@ -17,8 +17,6 @@ from samecluster.sessions.progress import Progress
 from samecluster.sessions.session import Session
 from samecluster.workspace.status import how_counts, questions_left
 
-__all__ = ["MOST_GROUPS", "SessionSummary", "how_counts_of"]
-
 MOST_GROUPS = 12
 """More groups than this are too many to choose from at a glance."""
 

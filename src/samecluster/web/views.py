@@ -19,8 +19,6 @@ from samecluster.web.snapshot import SessionSummary, how_counts_of
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import compared
 
-__all__ = ["Views", "why"]
-
 _CONTEXT = 6
 """Members of the comparator's group that are shown beside a question."""
 

@@ -17,8 +17,6 @@ from samecluster.workspace.known_answers import import_new
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.sample import joined
 
-__all__ = ["import_answer_log", "taken_in", "with_rows"]
-
 
 def taken_in(opened: OpenSession, to_ask: OpenRows, who: str | None) -> OpenSession:
     """The session with more rows as items."""

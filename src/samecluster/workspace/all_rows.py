@@ -27,18 +27,6 @@ from samecluster.workspace.data import BlockData
 from samecluster.workspace.export import points_beside, written_points
 from samecluster.workspace.open import OpenSession, export_command
 
-__all__ = [
-    "AllRowsSweep",
-    "is_proving",
-    "labelled_rows",
-    "row_claims",
-    "row_counts",
-    "sample_line",
-    "swept",
-    "write_all",
-    "write_points",
-]
-
 
 @dataclass(eq=False)
 class AllRowsSweep:

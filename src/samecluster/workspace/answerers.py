@@ -11,8 +11,6 @@ from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.workspace.open import session_path
 from samecluster.workspace.request import Request
 
-__all__ = ["check_program", "check_simulation", "program_name", "simulation_name"]
-
 _ANSWERS = ("answered", "unsure", "flagged")
 _MOST_NAMED = 3
 

@@ -19,8 +19,6 @@ from samecluster.tables.features.select import ColumnSelection, select_columns
 from samecluster.workspace.known_answers import labels_as_hints
 from samecluster.workspace.stored_preparation import StoredPreparation
 
-__all__ = ["BlockData", "SessionData"]
-
 
 @dataclass(frozen=True, eq=False)
 class BlockData:

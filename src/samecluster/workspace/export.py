@@ -24,19 +24,6 @@ from samecluster.tables.result_files import NAMES, is_result_file
 from samecluster.tables.writing import format_of, write_results
 from samecluster.workspace.open import OpenSession
 
-__all__ = [
-    "NO_PROOF",
-    "ResultFiles",
-    "Snapshot",
-    "points_beside",
-    "proof_line",
-    "proof_of",
-    "write_labels",
-    "write_proof",
-    "write_session_report",
-    "written_points",
-]
-
 NO_PROOF = "There is no proof to write, as nothing is proven: that needs --margin NUMBER."
 
 _PROOF_ENDINGS = (".jsonl.gz", ".jsonl", ".parquet")

@@ -16,15 +16,6 @@ from samecluster.tables import CsvOptions, Table
 from samecluster.tables.known_answers import read_labels, read_pairs
 from samecluster.workspace.request import Request
 
-__all__ = [
-    "Statement",
-    "answers_of",
-    "import_known",
-    "labels_as_answers",
-    "labels_as_hints",
-    "pairs_as_answers",
-]
-
 Statement: TypeAlias = tuple[str, str, Verdict]
 
 

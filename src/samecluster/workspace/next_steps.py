@@ -13,8 +13,6 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.recovery.result.sentences import brief
 
-__all__ = ["NextStep", "choices", "expected_wrong"]
-
 # The two audits that are offered, each by its key: about 60 and about 300 questions if no label is
 # wrong, at the confidence that is customary.
 _ERRORS = (("5", 0.05), ("1", 0.01))

@@ -37,18 +37,6 @@ from samecluster.workspace.request import Request
 from samecluster.workspace.sample import newly_sampled, sampled_again
 from samecluster.workspace.stored_preparation import StoredPreparation
 
-__all__ = [
-    "MissingDecision",
-    "OpenSession",
-    "data_beside",
-    "export_command",
-    "is_in_blocks",
-    "open_session",
-    "reopen",
-    "session_beside",
-    "session_path",
-]
-
 SUFFIX = ".samecluster"
 
 MissingDecision = Callable[[MissingCells], str]

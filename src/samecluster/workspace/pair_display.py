@@ -9,8 +9,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.display import ShownCell, columns_to_show, shown
 from samecluster.workspace.open import OpenSession
 
-__all__ = ["ComparedCells", "checked_columns", "compared"]
-
 _FAR_APART = 25.0  # percent of the items lie between the two: a quarter of what there is
 
 

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from samecluster.tables import CsvOptions, FeatureOptions
     from samecluster.tables.reading.load import LoadedData
 
-__all__ = ["Request", "declared_parameters", "listed"]
-
 
 _MOST_GIB = 1 << 30  # as many bytes as a size can have
 _OPTIONS = {"id_column": "id", "separator": "sep", "missing": "na", "missing_cells": "missing"}

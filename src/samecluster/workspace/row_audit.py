@@ -21,8 +21,6 @@ from samecluster.workspace.added_rows import with_rows
 from samecluster.workspace.all_rows import AllRowsSweep
 from samecluster.workspace.open import OpenSession
 
-__all__ = ["RowAudit"]
-
 
 @dataclass(eq=False)
 class RowAudit:

@@ -28,8 +28,6 @@ from samecluster.workspace.data import BlockData, SessionData
 from samecluster.workspace.request import Request, listed
 from samecluster.workspace.stored_preparation import SampleDraw, StoredPreparation
 
-__all__ = ["joined", "newly_sampled", "sampled_again"]
-
 _USABLE = {
     "data",
     "session",

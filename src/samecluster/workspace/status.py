@@ -14,15 +14,6 @@ from samecluster.sessions.session import Session
 from samecluster.workspace.all_rows import AllRowsSweep, row_claims, sample_line
 from samecluster.workspace.open import OpenSession
 
-__all__ = [
-    "how_counts",
-    "left_line",
-    "questions_left",
-    "row_facts",
-    "session_facts",
-    "status_lines",
-]
-
 # Before 30 questions an interval whose upper end is 20 times the lower one says nothing: the
 # forecast is a regression on questions so far, which a few do not determine.
 _EARLY, _VAGUE = 30, 20

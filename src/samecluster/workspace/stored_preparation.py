@@ -16,8 +16,6 @@ from samecluster.recovery.certify.levels import first_rows, sample_seed
 from samecluster.tables import FeatureOptions, Preparation
 from samecluster.workspace.request import Request, listed
 
-__all__ = ["SampleDraw", "StoredPreparation"]
-
 _READING = (
     "separator",
     "decimal",

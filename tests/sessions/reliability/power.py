@@ -19,8 +19,6 @@ from unittest.mock import patch
 
 import apsw
 
-__all__ = ["Disk", "folder_in_memory", "recorded", "written"]
-
 _SECTOR = 512
 _JOURNALS = ("-journal", "-wal")
 _PAGES_PER_CHECKPOINT = 6

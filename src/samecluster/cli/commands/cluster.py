@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from samecluster.workspace.export import ResultFiles
     from samecluster.workspace.open import OpenSession
 
-__all__ = ["cluster"]
-
 OracleCommand = Annotated[
     str | None,
     typer.Option(

@@ -18,8 +18,6 @@ from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
 from samecluster.proof.files import is_proof_file, save_proof
 
-__all__ = ["run_demo"]
-
 
 def run_demo(
     n: int,

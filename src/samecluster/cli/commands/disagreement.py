@@ -19,8 +19,6 @@ from samecluster.cli.commands.session import (
     opened_session,
 )
 
-__all__ = ["doubt", "merge", "split"]
-
 
 def doubt(
     session: SessionFile,

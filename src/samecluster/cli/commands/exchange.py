@@ -25,8 +25,6 @@ from samecluster.cli.options import Force, Json
 from samecluster.cli.terminal.harmless import print_json, print_lines
 from samecluster.workspace.request import Request
 
-__all__ = ["export", "import_", "report", "update"]
-
 _MOST_LISTED = 10  # ids that `update` lists per kind of change; the rest is a number
 
 

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from samecluster.cli.terminal.screen import Screen
     from samecluster.tables.features.inspect import Inspection
 
-__all__ = ["inspect", "print_inspection"]
-
 _MOST_COLUMNS = 40  # lines of the table; more scroll off a screen
 _NOT_LOOKED_AT = (
     "session",

@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.open import OpenSession
 
-__all__ = ["INTERRUPTED", "Show", "label"]
-
 Show = Annotated[
     list[str] | None,
     typer.Option("--show", help="Columns to show of each item: a,b,c or several times."),

@@ -20,8 +20,6 @@ from samecluster.tables import FeatureOptions, Preparation, read_table
 from samecluster.tables import Table as DataTable
 from samecluster.tables.known_answers import read_labels
 
-__all__ = ["run_margin"]
-
 _SHOWN = 8  # rows named per group
 _POINTS_PER_COLUMN = 20  # fewer in a group, and proofs hardly save a question
 

@@ -21,8 +21,6 @@ from samecluster.experiments.plots import MISSING, can_draw, draw
 from samecluster.experiments.report import Section, report, write_tables
 from samecluster.experiments.running import ResultStore, available_cores, missing_tasks, run_tasks
 
-__all__ = ["run_reproduce"]
-
 _RESULTS = "results.jsonl"
 
 

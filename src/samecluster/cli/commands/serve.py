@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from samecluster.cli.terminal.screen import Screen
     from samecluster.web.server import Address, ServeOptions
 
-__all__ = ["invite", "serve"]
-
 _READING_SECONDS = 60.0
 """How long a file with the owner's link stays for the browser to read it."""
 

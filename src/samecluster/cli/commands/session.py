@@ -21,21 +21,6 @@ from samecluster.workspace.request import Request
 if TYPE_CHECKING:
     from samecluster.workspace.open import OpenSession
 
-__all__ = [
-    "DataFile",
-    "SessionFile",
-    "Vectors",
-    "Who",
-    "doctor",
-    "history",
-    "interruptible",
-    "name",
-    "opened_session",
-    "session_file",
-    "status",
-    "undo",
-]
-
 SessionFile = Annotated[
     Path, typer.Argument(metavar="SESSION", help="A session file, or the data that it is beside.")
 ]

@@ -17,8 +17,6 @@ from samecluster.recovery.result.sentences import clause
 from samecluster.tables import CsvOptions, FeatureOptions, Preparation, read_table
 from samecluster.workspace.request import Request
 
-__all__ = ["run_verify"]
-
 
 def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | None = None) -> bool:
     """Print what the proof shows; False if it does not hold.

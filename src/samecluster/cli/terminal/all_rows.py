@@ -27,16 +27,6 @@ if TYPE_CHECKING:
     from samecluster.large.other_rows import PassProgress
     from samecluster.workspace.open import OpenSession
 
-__all__ = [
-    "check_folder",
-    "export_all",
-    "look_further",
-    "passes_shown",
-    "take_in_open_rows",
-    "take_in_what_needs_questions",
-    "written_lines",
-]
-
 
 @contextmanager
 def passes_shown(console: Screen) -> Iterator[Callable[[PassProgress], None]]:

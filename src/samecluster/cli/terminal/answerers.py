@@ -23,8 +23,6 @@ from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 from samecluster.workspace.request import Request, listed
 
-__all__ = ["Answerer", "TrueGroups", "answerer_for"]
-
 
 @dataclass(frozen=True)
 class Answerer:

@@ -21,8 +21,6 @@ from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.status import session_facts
 
-__all__ = ["check_files", "facts", "next_steps", "summary", "write_files"]
-
 
 def check_files(opened: OpenSession, files: ResultFiles) -> None:
     """InvalidInputError now for what would fail after all questions were asked."""

@@ -13,8 +13,6 @@ from samecluster.sessions.question import SessionQuestion
 from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 
-__all__ = ["Conversation"]
-
 _PROMPT = "Same group? y yes, n no, u unsure, b back, q quit: "
 
 

@@ -17,8 +17,6 @@ from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 from samecluster.workspace.request import listed
 
-__all__ = ["DisagreementConversation", "discuss"]
-
 _PROMPT = "Same group? y yes, n no, u unsure, q quit: "
 _NOTHING = Effect(0, 0, 0)
 

@@ -18,8 +18,6 @@ from samecluster.workspace.export import ResultFiles
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.row_audit import RowAudit
 
-__all__ = ["drive", "label_blocks"]
-
 
 def label_blocks(
     console: Screen,

@@ -13,8 +13,6 @@ from typing import Any
 
 import typer
 
-__all__ = ["harmless", "print_error", "print_json", "print_lines"]
-
 _HARMFUL = re.compile(  # controls, line ends, marks of direction, tags, halves of characters
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u206f\ufeff\ufff9-\ufffb"
     "\ud800-\udfff\U000e0000-\U000e007f]"

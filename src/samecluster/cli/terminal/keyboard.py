@@ -6,8 +6,6 @@ import importlib
 import sys
 from typing import TextIO
 
-__all__ = ["read_key"]
-
 _END = ("", "\x04")
 _INTERRUPT = "\x03"
 _TWO_PARTS = ("\x00", "\xe0")  # how Windows begins an arrow or function key

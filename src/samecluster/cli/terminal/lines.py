@@ -9,8 +9,6 @@ from samecluster.sessions.session import Session
 from samecluster.sessions.storage.events import Event
 from samecluster.workspace.status import left_line
 
-__all__ = ["event_line", "progress_lines"]
-
 
 def progress_lines(session: Session) -> list[str]:
     """Labels by how known, questions, the bound so far; what labels rest on; what is left."""

@@ -11,8 +11,6 @@ from samecluster.cli.terminal.screen import Screen
 from samecluster.tables.features.missing import MissingCells
 from samecluster.workspace.open import MissingDecision
 
-__all__ = ["asks_about_missing"]
-
 _KEYS = {
     "m": ("median", "fill in the median of the column, and mark it in a 0/1 column"),
     "d": ("drop", "leave these rows out; they get no label"),

@@ -12,8 +12,6 @@ from samecluster.tables.display import ShownCell
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import compared
 
-__all__ = ["print_pair"]
-
 _LONGEST = 300  # characters of a cell; two long texts still fit on a screen
 
 

@@ -9,8 +9,6 @@ from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import Conflict
 from samecluster.sessions.session import Session
 
-__all__ = ["VERDICTS", "Prompt"]
-
 VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
 """The keys that answer a question."""
 

@@ -9,8 +9,6 @@ from rich.text import Text
 
 from samecluster.cli.terminal.harmless import harmless
 
-__all__ = ["Screen", "shown"]
-
 
 def shown(text: str, style: str = "") -> Text:
     """Text for a console or a cell of a table: one line, no markup."""

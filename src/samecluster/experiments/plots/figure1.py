@@ -13,8 +13,6 @@ from samecluster.experiments.experiment import Row, rows_where
 from samecluster.experiments.figure1 import DRAWN
 from samecluster.experiments.plots.style import BLACK, GREY, LINES, OKABE_ITO, legend_below
 
-__all__ = ["picture"]
-
 _CLUSTERS = (OKABE_ITO["blue"], OKABE_ITO["orange"], OKABE_ITO["green"])
 
 

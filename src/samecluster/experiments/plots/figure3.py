@@ -17,8 +17,6 @@ from samecluster.experiments.experiment import Row, mean_of, rows_where
 from samecluster.experiments.plots.style import GREY, LINES, legend_below
 from samecluster.experiments.published import published_curves
 
-__all__ = ["picture", "steps"]
-
 _TICKS = {
     0.0: "0",
     1e-5: "0.001 %",

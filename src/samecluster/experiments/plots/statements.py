@@ -13,8 +13,6 @@ from samecluster.experiments.experiment import Row, rows_where
 from samecluster.experiments.plots.style import BOUND, GREY, LINES, OKABE_ITO, percent
 from samecluster.experiments.statements import CONSTANTS
 
-__all__ = ["picture"]
-
 _COLOURS = [OKABE_ITO[name] for name in ("blue", "red", "green", "purple", "orange", "sky")]
 _MARKERS = "osv^D*"
 

@@ -15,8 +15,6 @@ from samecluster.experiments.plots.style import BOUND, GREY, LINES, legend_below
 from samecluster.experiments.published import published_results
 from samecluster.experiments.theory import DRAWN, ROUNDED
 
-__all__ = ["picture"]
-
 
 def picture(tables: Mapping[str, list[Row]]) -> Figure:
     growth = tables["theory_growth"]

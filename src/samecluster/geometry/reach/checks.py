@@ -34,16 +34,6 @@ import numpy as np
 
 from samecluster._typing import Array
 
-__all__ = [
-    "Charges",
-    "chosen_columns",
-    "confirmed",
-    "exactly",
-    "limit_for",
-    "shown",
-    "whitening_noise",
-]
-
 _UNIT = 2.0**-53
 _UNDERFLOW = 1e-290  # far above what sums of D products can lose by underflow, far below all else
 

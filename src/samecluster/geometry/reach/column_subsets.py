@@ -19,8 +19,6 @@ from samecluster.geometry.reach.checks import Charges
 from samecluster.geometry.reach.kernel import Kernel
 from samecluster.geometry.reach.members import MemberColumns, spread_basis, unit_directions
 
-__all__ = ["ColumnSubsets"]
-
 # Decision 9 has what was gained. Time per row and rows left over, in 8 columns: with 64 columns a
 # quarter less and a sixth more, with 256 half as much again and 3 % fewer. All others could be four
 # times as small or large for a tenth of the time; in 4 columns none matters.

@@ -24,8 +24,6 @@ from samecluster.geometry.reach.linear_programs import (
 if TYPE_CHECKING:
     from samecluster.geometry.reach.members import MemberColumns
 
-__all__ = ["CHUNK", "Kernel", "compiled_decisions", "compiled_programs"]
-
 CHUNK = 8192
 """Points per batch at most: lifted in 16 columns they take 1 MB, which stays in the cache."""
 

@@ -17,8 +17,6 @@ from samecluster.geometry.reach.checks import whitening_noise
 from samecluster.geometry.reach.kernel import Kernel
 from samecluster.geometry.reach.linear_programs import ProgramSolutions
 
-__all__ = ["MemberColumns", "row_scaled_inverse", "spread_basis", "unit_directions"]
-
 # Directions along which the farthest members become columns, by the number of columns of the data:
 # more take longer per point, fewer leave points out of reach. Half and twice as many give the same
 # questions on 16 golden runs of 2 to 4 columns; in 8 columns 256 and 1024 give 3 % more than 512.

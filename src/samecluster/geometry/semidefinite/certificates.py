@@ -18,16 +18,6 @@ from samecluster._typing import Array, BoolArray, FloatArray
 from samecluster.geometry.exact import as_integers, is_psd
 from samecluster.geometry.semidefinite.solver import round_coordinates
 
-__all__ = [
-    "Certificate",
-    "exact_certificate",
-    "holds_exactly",
-    "holds_for_each",
-    "shown_inside",
-    "shown_outside",
-    "widened",
-]
-
 _PRUNED = (1e-1, 1e-2, 1e-3, 1e-4, 1e-6, 0.0)  # shares of the largest weight that may be dropped
 _KEPT_SLACK = 0.5  # the first of these that keeps this share of the largest slack is taken
 _SHORT = 24  # bits of a weight: 8 characters in a log, and products of few words in integers

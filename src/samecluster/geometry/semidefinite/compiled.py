@@ -22,8 +22,6 @@ from samecluster.geometry.semidefinite.solver import (
     UNDECIDABLE_GAP,
 )
 
-__all__ = ["run"]
-
 _ROOT = np.sqrt(2.0)
 
 

@@ -23,8 +23,6 @@ import numpy as np
 
 from samecluster._typing import Array, FloatArray
 
-__all__ = ["Decision", "Feasibility", "decide", "round_coordinates"]
-
 _UNIT = 2.0**-53
 _CLEAR = 1e-7  # how far from the limit, as a share of it, an optimum is distinct from rounding
 _TOO_NOISY = 1e-3  # rounding in the round coordinates, as a share of 1, from which on it is UNCLEAR

@@ -18,8 +18,6 @@ from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person, spoken
 from samecluster.proof.fingerprint import fingerprint
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["Panel"]
-
 # Odds that only rounding keeps from the goal count as there: an error of 1 % settles 99 %.
 _ROUNDING = 1e-9
 

@@ -12,8 +12,6 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-__all__ = ["Reliability", "log_odds", "probability"]
-
 
 def log_odds(probability: float) -> float:
     return math.log(probability / (1.0 - probability))

@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from samecluster.oracles.panel.reliability import Reliability
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["SIGN", "PanelOutcome", "Person", "spoken"]
-
 SIGN = {Verdict.SAME: 1.0, Verdict.DIFFERENT: -1.0, Verdict.UNSURE: 0.0}
 
 

@@ -13,8 +13,6 @@ from samecluster.questions.conflicts.contradictions import Contradiction, SameGr
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Verdict
 
-__all__ = ["AnswerBook"]
-
 
 class AnswerBook:
     """Every answer, a ledger of those that fit together, and the contradictions of the others.

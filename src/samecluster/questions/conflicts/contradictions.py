@@ -15,8 +15,6 @@ from typing import TypeAlias
 from samecluster.questions.ledger import root_of
 from samecluster.questions.pair import Answer, Verdict
 
-__all__ = ["Contradiction", "SameGraph", "contradictions", "every_contradiction"]
-
 Contradiction: TypeAlias = tuple[Answer, ...]
 
 

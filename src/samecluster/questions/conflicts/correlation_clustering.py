@@ -21,8 +21,6 @@ from samecluster.questions.conflicts.weights import Weight, weigh
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 
-__all__ = ["Resolution", "Signed", "joined", "move_and_join", "resolve", "signed_weights"]
-
 _ROUNDING = 1e-9  # weights are log-odds of size 1 to 10: sums that differ by less are equal
 
 # For each item the items it was compared with: the weight for "same" less that for "different".

@@ -13,8 +13,6 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from samecluster.questions.conflicts.contradictions import Contradiction, SameGraph
 from samecluster.questions.pair import Answer, Question
 
-__all__ = ["halving", "same_question_elsewhere"]
-
 
 def same_question_elsewhere(
     contradiction: Contradiction,

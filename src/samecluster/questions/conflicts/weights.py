@@ -15,8 +15,6 @@ from typing import TypeAlias
 from samecluster.questions.conflicts.contradictions import Contradiction, SameGraph, contradictions
 from samecluster.questions.pair import Answer, Verdict
 
-__all__ = ["Suspect", "Weight", "suspects", "weigh"]
-
 Weight: TypeAlias = Callable[[Answer], float]
 
 _ROUNDING = 1e-9  # weights are log-odds of size 1 to 10: sums that differ by less are equal

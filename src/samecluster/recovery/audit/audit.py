@@ -40,8 +40,6 @@ from samecluster.recovery.audit.label_checks import Check
 from samecluster.recovery.audit.round import AuditRound
 from samecluster.recovery.result.audit_report import AuditReport
 
-__all__ = ["Audit"]
-
 
 class Audit:
     """An audit of labels that nobody was asked about.

@@ -32,8 +32,6 @@ import numpy as np
 
 from samecluster._typing import FloatArray
 
-__all__ = ["Coin", "Evidence", "Urn"]
-
 # How the weights π are split, for a limit that is to be shown (docs/audits.md has the costs).
 _NONE = 0.74
 """On "nothing is wrong", the common case."""

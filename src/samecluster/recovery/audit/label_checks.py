@@ -34,8 +34,6 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.recovery.audit.evidence import Coin, Urn
 
-__all__ = ["Check", "Checks", "PairChecks", "SingleChecks"]
-
 
 @dataclass(frozen=True)
 class Check:

@@ -22,8 +22,6 @@ from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import belongs
 from samecluster.recovery.result.how import How
 
-__all__ = ["LabellingUnderAudit", "LabelsUnderAudit", "audit_price", "contradiction"]
-
 _CLUSTERS_TRIED = 8
 """A wrong item is compared with this many nearest clusters, at about one question each, before it
 counts as an exception: with more clusters than that a new placement costs less."""

@@ -15,8 +15,6 @@ from samecluster.errors import ProtocolError
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.audit.label_checks import Check, Checks, PairChecks, SingleChecks
 
-__all__ = ["AuditRound"]
-
 
 class AuditRound:
     """Labels (N,) of items (N,), these rising; to be shown: at most ``allowed`` are wrong."""

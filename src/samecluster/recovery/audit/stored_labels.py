@@ -21,8 +21,6 @@ from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.label_separation import AnsweredLabels
 
-__all__ = ["audited"]
-
 T = TypeVar("T")
 
 _PATIENCE = 20

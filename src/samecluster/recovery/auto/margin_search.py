@@ -33,8 +33,6 @@ from samecluster.recovery.problem import BudgetSpent, Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import MarginSearch, Recovery
 
-__all__ = ["CertifyWithoutMargin"]
-
 # The margin of the paper's instances; a guess that is too large is refuted cheaply (decision 10)
 _OPTIMISTIC = 1.0
 # Proofs at γ=0.05, d=4 take about 250 questions already (benchmarks/questions)

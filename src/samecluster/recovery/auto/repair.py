@@ -21,8 +21,6 @@ from samecluster.questions.conflicts.weights import Weight
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Refutation
 
-__all__ = ["AnswerRepair"]
-
 _ROUNDS = 4  # bounds what one refutation may cost; what is open then is listed
 _COMPARED = 2  # further members: with two, one more wrong answer does not decide alone
 

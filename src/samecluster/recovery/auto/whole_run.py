@@ -24,8 +24,6 @@ from samecluster.recovery.problem import BudgetSpent, Method, Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["Budget", "complete_plan", "prediction_goal"]
-
 _MOST_ROUNDS = 20  # a guard: every round but the last costs capital, so that few are ever worth it
 _EXPECTED_OF_AUDITED = 0.2  # share of an audit's error that prediction may leave
 

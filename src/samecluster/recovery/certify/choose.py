@@ -14,8 +14,6 @@ from samecluster.recovery.certify.guide.guide import UNCLAIMED, Guide
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.certify.sample import Sample
 
-__all__ = ["QuestionChooser"]
-
 # Known members whose span is computed for each choice: d+1 would do if they were well spread.
 _KNOWN_SHOWN = 400
 # Squared length, in units of the group's own spread, up to which a point is in a span: far above

@@ -21,8 +21,6 @@ from samecluster.recovery.certify.levels import first_rows, level_sizes
 from samecluster.recovery.certify.prefilter import SlabFilter
 from samecluster.recovery.certify.reachability import QUIET, ReachResult, ReachTest
 
-__all__ = ["Closure"]
-
 _ROWS = 2048  # points per product with witnesses, so that it stays in the cache
 _SAMPLE = 256  # points by which a cluster's progress is judged, to within 3 %
 _FEW = 256  # rejected points whose witnesses are tried on all members: one product

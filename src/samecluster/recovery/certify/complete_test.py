@@ -24,8 +24,6 @@ from samecluster.geometry.semidefinite.certificates import (
 from samecluster.geometry.semidefinite.solver import Decision, Feasibility, decide
 from samecluster.recovery.certify.knowledge import Knowledge
 
-__all__ = ["CompleteTest", "EllipsoidPool", "lifted", "weighted"]
-
 _MOST_MEMBERS = 10_000  # from here on only the cluster's columns, which are its extremes
 _ROUNDS = 25  # of extending working sets; of 5,600 tests none needed more than five
 _ADDED = 4  # members and non-members per round, those that the ellipsoid gets most wrong

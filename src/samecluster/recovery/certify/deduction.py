@@ -23,8 +23,6 @@ from samecluster.recovery.certify.complete_test import CompleteTest, EllipsoidPo
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.certify.reachability import QUIET
 
-__all__ = ["Deduction"]
-
 # The work per question, which takes about a second (docs/decisions/0007).
 _SWEPT = 1200  # items per cluster and sweep, those first that are outside most other clusters
 _SWEPT_AGAINST = 1500  # non-members per cluster and sweep, at random

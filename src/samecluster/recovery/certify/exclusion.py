@@ -19,8 +19,6 @@ from samecluster.geometry.reach.members import (
 from samecluster.recovery.certify.prefilter import likely_reached
 from samecluster.recovery.certify.reachability import QUIET
 
-__all__ = ["Exclusion"]
-
 _ROOM = 1 + 1e-5  # slabs are in single precision, which is off by less
 _NO_BOUND = 1e30
 _TINY = 1e-300  # a cluster of one point has no radius

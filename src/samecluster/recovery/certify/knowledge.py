@@ -28,8 +28,6 @@ from samecluster.recovery.certify.refutation import (
 )
 from samecluster.recovery.cluster_names import ClusterNames
 
-__all__ = ["Knowledge"]
-
 
 class Knowledge:
     """Members and non-members of the clusters named so far.

@@ -10,8 +10,6 @@ import numpy as np
 
 from samecluster._typing import IntArray
 
-__all__ = ["LARGEST_LEVEL", "first_rows", "level_sizes", "sample_seed"]
-
 LARGEST_LEVEL = 200_000
 """More points than this are not looked at before a question is asked: closing 200,000 took 0.2 s
 compiled (d=4, five clusters), and NumPy takes several times as long, about as long as an answer."""

@@ -12,8 +12,6 @@ from samecluster.recovery.certify.deduction import Deduction
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.placement import MAX_COMPARATORS
 
-__all__ = ["NamePairs"]
-
 
 class NamePairs:
     """Pairs of names that may be one cluster. Without a ``deduction`` no certificate is looked for.

@@ -36,8 +36,6 @@ from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["Certify", "CertifyRun"]
-
 # Times as many directions along which members become columns, once the reach stalls at a small
 # margin: each member proves little there, so that missing ones matter.
 _FINER = 8

@@ -12,8 +12,6 @@ from samecluster._typing import Array
 from samecluster.geometry.reach.kernel import CHUNK
 from samecluster.geometry.reach.members import MemberColumns
 
-__all__ = ["SlabFilter", "likely_reached"]
-
 _ROWS = 2048  # points per product with slabs, so that it stays in the cache
 _ROOM = 1 + 1e-5  # slabs are in single precision, which is off by less
 _TRIED = 3  # non-members per item; each costs a program

@@ -9,8 +9,6 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.placement import Placement
 
-__all__ = ["ProofPlacement"]
-
 
 class ProofPlacement(Placement):
     """Placement that tries the likeliest cluster first, shows the nearest asked member, excludes

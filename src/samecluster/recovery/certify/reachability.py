@@ -20,8 +20,6 @@ from samecluster.geometry.reach.members import (
     spread_basis,
 )
 
-__all__ = ["QUIET", "ReachResult", "ReachTest"]
-
 _STOP = 1 - 1e-12  # programs go on to this share of the bound: slack for the check's own bound
 _CLOSE = 1 + 1e-9  # up to this share of it rationals decide; a double is off by less
 _SINGULAR = 1e-250  # determinants below it are those of a basis that floats cannot invert

@@ -14,8 +14,6 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.certify.closure import Closure
 
-__all__ = ["answers_about", "answers_of", "first_conflict", "largest_margin", "smallest_conflict"]
-
 _SAMPLE = 2000  # points that are not asked; their closure is rebuilt for every step
 _STEPS = 16  # of bisection: to 1/65,536 of the refuted margin
 _LOOKED_AT = 3000  # points of the cluster; their closure is rebuilt for every set of members tried

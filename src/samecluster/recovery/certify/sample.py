@@ -10,8 +10,6 @@ from samecluster._resolution import without_far_values
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.points.array import unit_scaled
 
-__all__ = ["Sample"]
-
 _SIZE = 4_096  # as the first level (`levels`): a cluster of 1 % has 40 points in it
 _SMALL = 16_384  # data up to this size is looked at as a whole: it may hold rare clusters
 

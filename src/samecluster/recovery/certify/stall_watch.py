@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-__all__ = ["StallWatch"]
-
 # In each window of questions: enough to span a cluster twice, and 10 for answers that surprise.
 _PATIENCE = 10
 # Share of the points that a question must prove, and two points at least: else a person would do

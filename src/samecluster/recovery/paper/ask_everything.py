@@ -13,8 +13,6 @@ from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["AskEverything"]
-
 
 @dataclass(frozen=True)
 class AskEverything:

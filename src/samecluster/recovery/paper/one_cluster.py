@@ -33,8 +33,6 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.placement import MAX_COMPARATORS
 
-__all__ = ["LearnedCluster", "error_bound", "fit_cluster", "plan_cluster", "sample_size"]
-
 
 @dataclass(frozen=True, eq=False)
 class LearnedCluster:

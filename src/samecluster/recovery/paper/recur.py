@@ -38,8 +38,6 @@ from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["Recur"]
-
 
 @dataclass(frozen=True)
 class Recur:

@@ -28,8 +28,6 @@ from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["KnownCentres", "ScqKMeans"]
-
 
 @dataclass(frozen=True)
 class ScqKMeans:

@@ -8,8 +8,6 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 
-__all__ = ["CLOUD_SHARPNESS", "SHARPNESS", "Calibration"]
-
 SHARPNESS = 8.0
 """The usual sharpness for scores from 0 to 1."""
 CLOUD_SHARPNESS = 0.5

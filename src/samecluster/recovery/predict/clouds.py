@@ -13,8 +13,6 @@ import numpy as np
 
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 
-__all__ = ["Clouds", "beyond_all", "edges_of"]
-
 _ROUNDNESS = 0.02  # share of a sphere in the common covariance: flat data must stay invertible
 _TRIMMED = 0.02  # twice the 1 % background of benchmarks/imperfect
 _FULL_ENOUGH = 4.0  # members per direction from which on a quantile of distances means something

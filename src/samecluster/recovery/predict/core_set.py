@@ -12,8 +12,6 @@ from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS,
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.similarity import nearest, whitened
 
-__all__ = ["core_of", "extended"]
-
 _CORE = 2000  # points: their similarities in single precision take 16 MB
 # Share of the core that keeps the proportions of groups; the rest finds small ones that lie apart
 _AT_RANDOM = 0.75

@@ -19,8 +19,6 @@ from samecluster.recovery.predict.similarity import features
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.how import How
 
-__all__ = ["follow_clouds", "keep_together", "mostly_known", "predict_unlabelled"]
-
 # Points that clouds are fitted to: their error falls with the root, their time grows with n
 _FITTED = 20_000
 _MOSTLY = 0.5  # share of labels without a model from which on clouds of them stand for the clusters

@@ -15,8 +15,6 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.recovery.predict.similarity import Similarity
 
-__all__ = ["NOISE", "GaussianProcess", "left_out"]
-
 NOISE = 0.01
 """Variance of a target about what the similarities can explain."""
 

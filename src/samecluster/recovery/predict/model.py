@@ -22,8 +22,6 @@ from samecluster.recovery.predict.core_set import core_of, extended
 from samecluster.recovery.predict.gaussian_process import GaussianProcess, left_out
 from samecluster.recovery.predict.similarity import Similarity, features, graph_similarity, whitened
 
-__all__ = ["Prediction", "Predictor"]
-
 _LARGEST_DENSE = 4000  # points with a dense similarity, 64 MB in single precision
 # Answers before models are compared, and by how much they grow before they are compared again
 _FIRST_LOOK, _NEXT_LOOK = 15, 1.5

@@ -26,8 +26,6 @@ from samecluster.recovery.problem import BudgetSpent, Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
-__all__ = ["Predict", "PredictRun"]
-
 # Groups that a point is compared with before it may found one; with one, groups multiply
 _COMPARED_ANYWAY = 2
 _IMPLAUSIBLE = 0.05  # score, of about 1 for certain; 0.02 to 0.15 made no difference on real sets

@@ -13,8 +13,6 @@ import numpy as np
 
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 
-__all__ = ["Similarity", "features", "graph_similarity", "nearest", "whitened"]
-
 _COMPONENTS = 50  # principal components; 300 gained nothing on texts before 250 labels
 _FLATTEST = 1e-6  # directions with less than this share of the largest spread are rounding
 # Largest spread over the median one from which on columns are taken to have different units

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from samecluster.recovery.result.label_separation import AnsweredLabels, LabelGap
 from samecluster.recovery.result.sentences import audit_sentence
 
-__all__ = ["AuditReport"]
-
 _NO_GAP = LabelGap()
 
 

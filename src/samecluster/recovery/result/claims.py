@@ -32,8 +32,6 @@ from samecluster.recovery.result.premises import (
 from samecluster.recovery.result.sentences import sentence
 from samecluster.recovery.result.separation import ClusterSeparation, ProofSummary, separation
 
-__all__ = ["Certainty", "Claim", "ClaimBasis", "claims", "forecast_claim"]
-
 
 class Certainty(enum.Enum):
     """How sure a claim is, if its premises hold."""

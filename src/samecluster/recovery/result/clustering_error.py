@@ -8,8 +8,6 @@ import numpy as np
 
 from samecluster.errors import InvalidInputError
 
-__all__ = ["clustering_error"]
-
 
 def clustering_error(labels: Any, truth: Any) -> float:
     """The share of points on the wrong side of the best matching of clusters (the paper's △).

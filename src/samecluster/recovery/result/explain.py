@@ -9,8 +9,6 @@ import numpy as np
 if TYPE_CHECKING:
     from samecluster.recovery.result.result import Recovery
 
-__all__ = ["explain"]
-
 
 def explain(recovery: Recovery, item: int) -> str:
     """The proof of an item's label as text."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import enum
 
-__all__ = ["How"]
-
 
 class How(enum.IntEnum):
     """How a label is known, from nothing at all to an answer about this very point."""

@@ -17,8 +17,6 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result.how import How
 
-__all__ = ["AnsweredLabels", "LabelGap"]
-
 
 @dataclass(frozen=True)
 class LabelGap:

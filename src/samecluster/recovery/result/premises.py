@@ -14,16 +14,6 @@ from typing import Any, ClassVar
 from samecluster.questions.pair import Answer
 from samecluster.recovery.result.sentences import clause
 
-__all__ = [
-    "AnswersRight",
-    "ClusterCount",
-    "MarginHolds",
-    "Premise",
-    "PreparedFeatures",
-    "SeparateClusters",
-    "UnknownPremise",
-]
-
 _MOST_PAIRS = 1_000  # pairs of clusters written out for programs; the number of all is with them
 
 

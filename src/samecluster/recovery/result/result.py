@@ -21,9 +21,6 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.separation import summary_of
 
-__all__ = ["MarginSearch", "Recovery", "Refutation", "Round"]
-
-
 _WORDS = np.array([how.name.lower() for how in How])
 
 

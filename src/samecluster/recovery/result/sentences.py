@@ -12,8 +12,6 @@ from fractions import Fraction
 from itertools import islice
 from typing import Any, TypeAlias
 
-__all__ = ["audit_sentence", "brief", "clause", "count", "sentence"]
-
 _Words: TypeAlias = Callable[[Any], str]
 _LISTED = 5  # pairs of clusters named in a sentence before it gets too long
 

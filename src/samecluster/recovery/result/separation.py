@@ -16,8 +16,6 @@ from samecluster.questions.pair import Answer, Verdict
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.label_separation import AnsweredLabels
 
-__all__ = ["ClusterSeparation", "ProofSummary", "separation", "summary_of"]
-
 Pairs = frozenset[tuple[int, int]]
 
 

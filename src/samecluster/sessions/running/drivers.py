@@ -16,8 +16,6 @@ from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.session import Session
 
-__all__ = ["Answering", "drive_async", "drive_session"]
-
 Answering: TypeAlias = Callable[[Iterable[Question]], Iterable[tuple[Question, Verdict]]]
 """Takes questions when it is free for them, and gives verdicts in the order in which they come."""
 

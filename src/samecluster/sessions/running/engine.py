@@ -25,8 +25,6 @@ from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.state import OWN_PARAMETERS, State
 from samecluster.sessions.state.votes import SettledPair
 
-__all__ = ["Engine", "audit_share", "run_parameters", "weaker_margin"]
-
 _ATTEMPTS = 8
 """Steps by which assumptions are weakened before a run does without any; each is a run from the
 beginning, for which somebody waits."""

@@ -11,8 +11,6 @@ from datetime import datetime
 
 from samecluster.sessions.state.votes import Pair
 
-__all__ = ["ElapsedTime", "Leases"]
-
 
 class ElapsedTime:
     """Seconds by a clock that never goes back: what another clock goes back is left out."""

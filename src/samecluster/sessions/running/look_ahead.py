@@ -11,8 +11,6 @@ from collections.abc import Iterable
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.state import State
 
-__all__ = ["LookAhead"]
-
 
 class LookAhead:
     """The pairs of the second run, which begins again when there is an event or another look."""

@@ -18,8 +18,6 @@ import numpy as np
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 
-__all__ = ["Changes", "Items"]
-
 _SIZE = 8  # bytes of a digest
 
 

@@ -20,8 +20,6 @@ from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.items import Changes
 from samecluster.sessions.state.state import State
 
-__all__ = ["NumberedRecovery", "new_anchors", "numbered"]
-
 
 @dataclass(frozen=True)
 class NumberedRecovery:

@@ -9,8 +9,6 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.state import State
 
-__all__ = ["with_exceptions"]
-
 
 def with_exceptions(recovery: Recovery, state: State) -> Recovery:
     """The recovery with exceptions labelled by "same" answers about them, or not at all."""

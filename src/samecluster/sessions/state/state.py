@@ -19,8 +19,6 @@ from samecluster.sessions.state.vote_book import VoteBook, copied
 from samecluster.sessions.state.votes import Pair, SettledPair, Vote, majority, pair_of
 from samecluster.sessions.storage.events import Event
 
-__all__ = ["OWN_PARAMETERS", "State"]
-
 OWN_PARAMETERS = ("opinions",)
 """The parameters that are the session's business and not the run's."""
 

@@ -13,8 +13,6 @@ from typing import Any
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.votes import Pair, SettledPair, Vote, Voter, majority
 
-__all__ = ["VoteBook", "copied"]
-
 
 @dataclass
 class VoteBook:

@@ -8,8 +8,6 @@ from typing import TypeAlias
 
 from samecluster.questions.pair import Verdict
 
-__all__ = ["Pair", "SettledPair", "Vote", "Voter", "is_tie", "majority", "pair_of"]
-
 Pair: TypeAlias = tuple[str, str]
 """Two keys, the smaller first."""
 

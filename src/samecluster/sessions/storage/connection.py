@@ -11,8 +11,6 @@ from contextlib import closing
 from pathlib import Path
 from urllib.parse import quote
 
-__all__ = ["backed_up", "connected", "in_words", "make_durable"]
-
 _LIMITS = {
     sqlite3.SQLITE_LIMIT_ATTACHED: 0,
     sqlite3.SQLITE_LIMIT_SQL_LENGTH: 10_000,

@@ -15,8 +15,6 @@ from typing import Any, TypeAlias
 
 from samecluster.errors import SchemaError
 
-__all__ = ["FORMAT", "KINDS", "ROLES", "Event", "body_text", "checked_event"]
-
 FORMAT = 1
 
 ROLES = ("plan", "ahead", "beside", "extra")

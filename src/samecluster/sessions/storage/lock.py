@@ -14,8 +14,6 @@ from pathlib import Path
 from samecluster.errors import StoreError
 from samecluster.sessions.storage.session_file import new_file
 
-__all__ = ["WriterLock", "one_at_a_time"]
-
 _ATTEMPTS = 10
 """Processes that may open and close the session between our touch and our lock; more is a loop."""
 

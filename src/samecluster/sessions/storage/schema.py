@@ -20,8 +20,6 @@ from pathlib import Path
 from samecluster.errors import SchemaError
 from samecluster.sessions.storage.session_file import new_file
 
-__all__ = ["APPLICATION", "STEPS", "bring_up_to_date", "check_schema", "foreign_objects"]
-
 APPLICATION = int.from_bytes(b"SaCl", "big")
 """Marks a SQLite file as a session, in its ``application_id``."""
 

@@ -15,8 +15,6 @@ from pathlib import Path
 
 from samecluster.errors import SessionNotFoundError, StoreError
 
-__all__ = ["SessionFile", "new_file"]
-
 _MODE = 0o600
 _MOST_COPIES = 1000
 

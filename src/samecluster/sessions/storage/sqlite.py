@@ -37,8 +37,6 @@ from samecluster.sessions.storage.schema import (
 )
 from samecluster.sessions.storage.session_file import SessionFile
 
-__all__ = ["SqliteStore", "rescue"]
-
 
 class SqliteStore:
     """Events in a file.

@@ -12,8 +12,6 @@ from typing import Protocol
 from samecluster.errors import StoreError
 from samecluster.sessions.storage.events import Event, checked_event
 
-__all__ = ["MemoryStore", "Store"]
-
 
 class Store(Protocol):
     """A list of events that only grows."""

@@ -10,8 +10,6 @@ from samecluster.tables.messages import brief
 from samecluster.tables.reading.dialect import number_pattern
 from samecluster.tables.table import Table
 
-__all__ = ["bad_cells_message", "shown_cell"]
-
 _MOST_CELLS = 10  # cells that a message names
 _LONGEST_SHOWN = 30  # characters of a cell in a message of one line
 

@@ -11,8 +11,6 @@ from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.features.encoders import packed, unpacked
 
-__all__ = ["Components", "ordered_product"]
-
 _NUMBERS_AT_ONCE = 16_384  # a slice of the product that stays in the processor's cache
 
 

@@ -19,17 +19,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.features.logarithms import Logarithm, fitted_logarithm, logarithm
 from samecluster.tables.table import Table
 
-__all__ = [
-    "CategoryEncoder",
-    "Encoder",
-    "GivenEncoder",
-    "NumberEncoder",
-    "key_of",
-    "packed",
-    "unpacked",
-]
-
-
 _NUMBERS_AT_ONCE = 2**18  # a part of the matrix that stays in the processor's cache
 _SAFE_EXPONENT = 300  # squares of numbers within 2^±300 neither overflow nor vanish
 

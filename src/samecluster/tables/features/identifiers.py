@@ -14,8 +14,6 @@ import numpy as np
 from samecluster._typing import FloatArray
 from samecluster.tables.column import Column, TextColumn, is_whole
 
-__all__ = ["why_identifier"]
-
 _EXACT_WHOLE = 2.0**53  # below it, different whole numbers are different floats
 _MOST_REPEATS = 5  # rows per value: an identifier comes a few times, a category many times
 # An independent draw is taken for an identifier with a chance below exp(-4) = 2 %, and of 2,000

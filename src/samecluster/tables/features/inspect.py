@@ -16,8 +16,6 @@ from samecluster.tables.features.select import ColumnSelection, ColumnUse, selec
 from samecluster.tables.item_keys import item_keys
 from samecluster.tables.table import Table
 
-__all__ = ["Inspection", "inspect_table"]
-
 # A group needs about d+1 answers before its shape proves anything; with fewer than ten times as
 # many rows in each of five groups, asking costs about as much as it saves.
 _GROUPS, _ROWS_PER_ANSWER = 5, 10

@@ -13,8 +13,6 @@ import numpy as np
 from samecluster._typing import FloatArray
 from samecluster.tables.column import Column
 
-__all__ = ["Logarithm", "fitted_logarithm", "has_long_tail", "logarithm"]
-
 # A lognormal column of deviation 0.55 has this skewness; an exponential one as well.
 _SKEWNESS = 2.0
 _FEWEST_ROWS = 30  # the skewness of fewer says little

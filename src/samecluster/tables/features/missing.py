@@ -12,8 +12,6 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.tables.messages import brief
 from samecluster.tables.table import Table
 
-__all__ = ["GapEncoder", "MissingCells"]
-
 _MOST_ROWS = 10  # rows that a message lists
 _LONGEST_LIST = 80  # characters of names of columns in a line
 

@@ -8,8 +8,6 @@ from functools import cached_property
 from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError
 
-__all__ = ["MISSING", "FeatureOptions"]
-
 MISSING = ("median", "drop", "error")
 """What may be done with rows that lack a value."""
 _LISTED = ", ".join(map(repr, MISSING))

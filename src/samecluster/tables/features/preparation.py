@@ -33,8 +33,6 @@ from samecluster.tables.features.select import (
 from samecluster.tables.features.text import TextEncoder
 from samecluster.tables.table import Table
 
-__all__ = ["Preparation"]
-
 _VERSIONS = (1, 2)  # the first knew no filled cells and no logarithms; the last is written
 _KINDS: tuple[Any, ...] = (NumberEncoder, GapEncoder, CategoryEncoder, GivenEncoder, TextEncoder)
 

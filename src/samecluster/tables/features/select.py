@@ -20,13 +20,6 @@ from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.messages import brief
 from samecluster.tables.table import Table
 
-__all__ = [
-    "ColumnSelection",
-    "ColumnUse",
-    "left_out_note",
-    "select_columns",
-]
-
 _FEW_CATEGORIES = 20  # of more kinds each becomes a column, and words say more
 # One or two texts are errors in a column of any length; in a long one a tenth of the cells may be
 # (an unlisted mark for "no value"). With more, the column is text in which some cells are digits.

@@ -15,8 +15,6 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.features.encoders import key_of, packed, unpacked
 from samecluster.tables.table import Table
 
-__all__ = ["TextEncoder"]
-
 _WORD = re.compile(r"\w\w+")
 _MOST_WORDS = 5_000  # the words that most texts have; rarer ones hardly tell groups apart
 _SEED = 0

@@ -24,8 +24,6 @@ from samecluster.tables.reading.dialect import (
 )
 from samecluster.tables.table import Table
 
-__all__ = ["parse_delimited"]
-
 _SAMPLE_ROWS = 100  # they say which columns seem to be numbers; a wrong guess only costs time
 _CUT_ALONE = 3  # the first columns (ids, as a rule) are cut out without the rest
 

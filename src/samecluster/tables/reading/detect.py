@@ -16,8 +16,6 @@ from samecluster.tables.reading.npy import parse_npy, parse_npz
 from samecluster.tables.reading.parquet import parse_parquet
 from samecluster.tables.table import Table
 
-__all__ = ["IMAGE_SIZE", "STDIN", "read_table"]
-
 STDIN = "-"
 IMAGE_SIZE = 32
 

@@ -16,16 +16,6 @@ from dataclasses import dataclass
 from samecluster._files import MAX_BYTES
 from samecluster.errors import InvalidInputError
 
-__all__ = [
-    "MISSING",
-    "SEPARATORS",
-    "CsvOptions",
-    "Dialect",
-    "decoded",
-    "number_pattern",
-    "sniffed_dialect",
-]
-
 MISSING = ("NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "?")
 """Cells that stand for "no value" unless others are named. A blank cell always does."""
 

@@ -15,8 +15,6 @@ from samecluster.tables.reading.detect import read_table
 from samecluster.tables.reading.npy import table_of_array
 from samecluster.tables.table import Table
 
-__all__ = ["as_table"]
-
 
 def as_table(data: Any, source: str = "data") -> Table:
     """A table from a path, a data frame (pandas, polars and alike), a dictionary or an array.

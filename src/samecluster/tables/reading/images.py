@@ -17,8 +17,6 @@ from samecluster.tables.column import TypedColumn
 from samecluster.tables.messages import reason_of
 from samecluster.tables.table import Table
 
-__all__ = ["ADVICE", "is_image_folder", "read_images"]
-
 ADVICE = (
     "Pixels tell drawings, scans and aligned pictures apart. For photographs, vectors from an "
     "image model (embeddings) are far better: --vectors FILE."

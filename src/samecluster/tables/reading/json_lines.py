@@ -14,8 +14,6 @@ from samecluster.tables.messages import first_repeated, reason_of
 from samecluster.tables.reading.dialect import Dialect, decoded
 from samecluster.tables.table import Table
 
-__all__ = ["parse_json_lines"]
-
 
 def parse_json_lines(data: bytes, source: str, _: int = MAX_BYTES) -> Table:
     """The table in the bytes of a file; a key that a line does not have is a missing value."""

@@ -12,8 +12,6 @@ from samecluster.tables.reading.images import ADVICE, is_image_folder
 from samecluster.tables.reading.vectors import join_vectors
 from samecluster.tables.table import Table
 
-__all__ = ["LoadedData", "load_data"]
-
 
 @dataclass(frozen=True, eq=False)
 class LoadedData:

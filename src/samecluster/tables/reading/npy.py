@@ -14,8 +14,6 @@ from samecluster.tables.column import TypedColumn
 from samecluster.tables.messages import reason_of
 from samecluster.tables.table import Table
 
-__all__ = ["parse_npy", "parse_npz", "table_of_array"]
-
 
 def parse_npy(data: bytes, source: str, _: int = MAX_BYTES) -> Table:
     """The matrix of an .npy file: rows are items, columns are x0, x1, ..."""

@@ -16,8 +16,6 @@ from samecluster.tables.column import TypedColumn
 from samecluster.tables.messages import reason_of
 from samecluster.tables.table import Table
 
-__all__ = ["column_kinds", "first_cells", "parse_parquet", "read_cells"]
-
 _BATCH = 65_536
 _FEW = 256  # rows of a batch whose cells may be of any size
 

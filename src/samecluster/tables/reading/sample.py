@@ -20,8 +20,6 @@ from samecluster.tables.features.identifiers import why_identifier
 from samecluster.tables.reading.parquet import column_kinds, first_cells, read_cells
 from samecluster.tables.table import Table
 
-__all__ = ["SampledTable", "columns_of_numbers", "identifiers_in", "sampled_keys"]
-
 # The rows that are looked at for identifiers: a counter of up to 10^7 rows shows even if shuffled.
 _FIRST_ROWS = 10_000
 

@@ -14,8 +14,6 @@ from samecluster.tables.messages import reason_of
 from samecluster.tables.reading.images import is_image_folder
 from samecluster.tables.table import Table
 
-__all__ = ["JoinedVectors", "join_vectors"]
-
 _SHOWN_AT_EACH_END = 3
 
 

@@ -37,8 +37,6 @@ from samecluster.web.operations.schema import (
 )
 from samecluster.web.session_thread import Urgency
 
-__all__ = ["OPERATIONS"]
-
 OPERATIONS = Operations()
 _TAKEN = shared("Taken", record(sequence=COUNT, progress=PROGRESS))
 

@@ -45,8 +45,6 @@ from samecluster.web.operations.schema import (
 from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 
-__all__ = ["OPERATIONS", "on_a_copy"]
-
 OPERATIONS = Operations()
 _REMEDY_ID = string(maxLength=64)
 _CHANGED = record(progress=PROGRESS)

@@ -34,29 +34,6 @@ from samecluster.web.operations.schema import (
     wrong,
 )
 
-__all__ = [
-    "ANSWER_KEY",
-    "BY_HOW",
-    "CLUSTER_NAME",
-    "CLUSTER_NUMBER",
-    "CONFLICT",
-    "ERROR",
-    "HOW",
-    "HOWS",
-    "ITEM",
-    "ITEM_KEY",
-    "NOT_FOUND",
-    "PROGRESS",
-    "QUESTION",
-    "QUESTION_ID",
-    "UNUSABLE",
-    "VERDICT",
-    "DeclaredReply",
-    "Operation",
-    "Operations",
-    "Parameter",
-]
-
 _ROOT = "/api/v1"
 NOT_FOUND, CONFLICT, UNUSABLE = 404, 409, 422
 

@@ -22,8 +22,6 @@ from samecluster.web.operations.declared import (
 )
 from samecluster.web.operations.schema import SHARED, Schema, string
 
-__all__ = ["OPERATIONS", "as_text", "document"]
-
 OPERATIONS = Operations(
     [*answer.OPERATIONS, *read.OPERATIONS, *decide.OPERATIONS, *files.OPERATIONS]
 )

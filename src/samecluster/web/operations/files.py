@@ -21,8 +21,6 @@ from samecluster.web.operations.declared import (
 )
 from samecluster.web.operations.schema import TEXT, choice, string
 
-__all__ = ["OPERATIONS"]
-
 OPERATIONS = Operations()
 
 

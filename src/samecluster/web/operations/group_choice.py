@@ -17,8 +17,6 @@ from samecluster.sessions.question import SessionQuestion, question_id
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.state import State
 
-__all__ = ["place"]
-
 _MOST_OPEN = 500
 """Open questions that are searched for those about the item."""
 

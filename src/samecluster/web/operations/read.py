@@ -49,8 +49,6 @@ from samecluster.web.operations.schema import (
 from samecluster.web.views import why
 from samecluster.workspace.all_rows import sample_line
 
-__all__ = ["OPERATIONS"]
-
 OPERATIONS = Operations()
 _ROLE = choice(*ROLES)
 

@@ -12,26 +12,6 @@ from typing import Any, TypeAlias
 
 from samecluster.web.errors import HttpError
 
-__all__ = [
-    "COUNT",
-    "MALFORMED",
-    "NUMBER",
-    "OBJECT",
-    "SHARED",
-    "TEXT",
-    "Schema",
-    "array",
-    "boolean",
-    "check",
-    "choice",
-    "integer",
-    "nullable",
-    "record",
-    "shared",
-    "string",
-    "wrong",
-]
-
 Schema: TypeAlias = Mapping[str, Any]
 """A JSON Schema."""
 

@@ -13,8 +13,6 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.recovery.certify.guide.mixture import components
 from samecluster.recovery.hints import hinted_components
 
-__all__ = ["UNCLAIMED", "Guide"]
-
 UNCLAIMED = 1 << 30
 """Groups from this number on are components of the mixture that no cluster has claimed yet."""
 

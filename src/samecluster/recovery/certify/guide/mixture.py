@@ -16,8 +16,6 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 
-__all__ = ["Mixture", "components"]
-
 _FIT_POINTS = 4000  # the whole sample of large data; the first question waits for the fits
 _COUNTS = (1, 2, 3, 4, 5, 6, 8, 10, 13, 16, 20)  # of components; one more of many hardly matters
 _POINTS_EACH = 8  # fewer points per component than this show no shape
