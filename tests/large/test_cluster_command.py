@@ -303,7 +303,7 @@ def test_ctrl_c_keeps_the_answers_and_the_same_command_goes_on(folder) -> None:
     [
         ([], "somebody must answer"),
         (["--truth", "species"], "columns have names in Parquet only"),
-        (["--truth", "nothing.npy"], "--truth nothing.npy cannot be read"),
+        (["--truth", "nothing.npy"], "there is no file nothing.npy"),
         (["--truth", "TRUTH", "--features", "x"], "columns can only be chosen in Parquet files"),
         (["--truth", "TRUTH", "--id", "a"], "columns have names in Parquet only"),
         (["--truth", "TRUTH", "--reduce", "1"], "--reduce does not go with --in-blocks"),

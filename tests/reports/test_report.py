@@ -139,7 +139,8 @@ def test_audit_refutations_and_exceptions_are_told_as_they_are(tmp_path, proven)
         trouble=[refuted, "another"],
         exceptions=["row 17"],
     )
-    assert "at most 0.8 % of the labels are wrong (95 % confidence, 327 audits" in report.words
+    said = "at most 0.8 % of the labels are not in the cluster they stand for (95 % confidence, 327"
+    assert said in report.words, "two pairs of clusters are told apart by a proof only"
     assert str(refuted) in report.words
     assert "another" in report.words
     assert "row 17" in report.words

@@ -338,6 +338,6 @@ def test_what_no_answer_holds_is_not_called_asked_whatever_a_method_says(method)
     """Wrong labels among them are a guess, and the result says so; the suite has no complaint."""
     made = make_ellipsoids(n=40, d=2, k=2, random_state=0)
     check_method(method(), instances=[made])
-    unsure = recover(made.X, lambda i, j: None, method=method(), random_state=0)
+    unsure = recover(made.X, lambda i, j: Verdict.UNSURE, method=method(), random_state=0)
     assert not unsure.count(How.ASKED)
     assert unsure.count(How.INFERRED) or not (unsure.labels >= 0).any()

@@ -14,7 +14,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.instances.ellipsoids import Instance, make_ellipsoids
 from samecluster.proof.checker import BadProof, check
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import pairs_of
+from samecluster.questions.look import Look, pairs_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import BudgetSpent, Method, Problem
@@ -104,9 +104,8 @@ def _played(
     plan = method.plan(problem, labelling)
     asked: list[Question] = []
     try:
-        batch = pairs_of(next(plan))
+        batch = _checked_pairs(next(plan), len(made.X))
         for _ in range(_MOST_BATCHES * len(made.X)):
-            _check_batch(batch, len(made.X))
             new = [question for question in batch if ledger.known(question) is None]
             if limit is not None and len(asked) + len(new) > limit:
                 plan.throw(BudgetSpent())
@@ -115,7 +114,8 @@ def _played(
                 if ledger.known(question) is None:
                     ledger.record(Answer(question, answer(question)))
                     asked.append(question)
-            batch = pairs_of(plan.send([_known(ledger, question) for question in batch]))
+            verdicts = [_known(ledger, question) for question in batch]
+            batch = _checked_pairs(plan.send(verdicts), len(made.X))
         raise AssertionError("a plan comes to an end")
     except StopIteration as stop:
         result: Any = stop.value
@@ -131,13 +131,17 @@ def _known(ledger: Ledger, question: Question) -> Verdict:
     return verdict
 
 
-def _check_batch(batch: Any, n: int) -> None:
+def _checked_pairs(batch: Any, n: int) -> list[Question]:
+    """The pairs of a batch, which must be one."""
     assert len(batch), "a batch has a question"
-    for question in batch:
-        assert isinstance(question, Question), f"a batch has Questions, not {question!r}"
+    for look in batch:
+        assert isinstance(look, Look), f"a batch has Questions, not {look!r}"
+    pairs = pairs_of(batch)
+    for question in pairs:
         first, last = question.pair
         assert 0 <= first < last < n, f"questions are about rows of X, not {question}"
-    assert len(set(batch)) == len(batch), "a batch does not have a pair twice"
+    assert len(set(pairs)) == len(pairs), "a batch does not have a pair twice"
+    return pairs
 
 
 def _check_repeatable(method: Method, made: Instance, answer: _Answering) -> _Played:

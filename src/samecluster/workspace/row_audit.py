@@ -56,17 +56,20 @@ class RowAudit:
             plan = audited(labels, how, answers, error, confidence, draws)
             unknown: list[Question] = []
             verdicts: list[Verdict] | None = None
+            found_wrong = False
             try:
                 while True:
                     batch = pairs_of(next(plan) if verdicts is None else plan.send(verdicts))
                     unknown += [question for question in batch if question not in self._verdicts]
+                    found_wrong |= any(self._contradicts(q, labels) for q in batch)
                     # What is not known yet is expected to confirm the labels.
                     verdicts = [self._verdicts.get(q, _expected(q, labels, how)) for q in batch]
             except StopIteration as end:
                 report: AuditReport = end.value
             if not unknown:
                 found.labels[:], found.how[:] = labels, how
-                self._tell_the_run()
+                if found_wrong and self._is_news:
+                    self._tell_the_run()
                 return report
             self._ask(unknown)
 
@@ -94,11 +97,15 @@ class RowAudit:
             self._is_news = True
             self._verdicts[about_rows(question, rows)] = verdict
 
+    def _contradicts(self, question: Question, labels: Array) -> bool:
+        """Whether an answer says otherwise than the labels of its two rows."""
+        verdict, (one, other) = self._verdicts.get(question), labels[list(question.pair)]
+        return verdict not in (None, Verdict.UNSURE, Verdict.of(bool(one == other)))
+
     def _tell_the_run(self) -> None:
-        """If a label was wrong, the session has to learn from it: it begins from all answers."""
-        if Verdict.DIFFERENT in self._verdicts.values() and self._is_news:
-            margin = self.opened.session.state.parameters.get("margin", "auto")
-            self.opened.session.set_parameters(margin=margin, who=self.who)
+        """A label was wrong, and the session has to learn from it: it begins from all answers."""
+        margin = self.opened.session.state.parameters.get("margin", "auto")
+        self.opened.session.set_parameters(margin=margin, who=self.who)
 
 
 def _expected(question: Question, labels: Array, how: Array) -> Verdict:
