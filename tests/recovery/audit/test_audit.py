@@ -577,3 +577,28 @@ def test_a_coin_of_at_least_the_chance_is_seldom_excluded() -> None:
         bad = claims[np.arange(1, longest + 1), np.minimum(failures, 39)].any(axis=1).sum()
         assert surely_above(int(bad), runs) <= delta
         assert bad > 0
+
+
+def test_an_audit_by_pairs_ends_although_nobody_is_ever_sure_about_an_item() -> None:
+    """Pairs are drawn with replacement: the item would be drawn for ever, at no question."""
+    items, doubtful = np.arange(12), 5
+    audit = Audit(
+        items,
+        np.zeros(12, dtype=np.int64),
+        error=0.01,
+        confidence=0.95,
+        rng=np.random.default_rng(0),
+        pairs=True,
+    )
+    for _ in range(2_000):
+        checks = audit.next_checks()
+        if not checks:
+            break
+        (check,) = checks
+        known = [i for i in (check.item, check.partner) if i is not None and i != doubtful]
+        doubt = doubtful in (check.item, check.partner)
+        audit.take(check, UNSURE if doubt else SAME)
+        audit.settle(known, wrong=False)
+    else:
+        raise AssertionError("it goes on for ever")
+    assert not audit.met

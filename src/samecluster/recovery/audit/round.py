@@ -39,13 +39,14 @@ class AuditRound:
         # The answers up to the first that is missing, and the failures among them.
         self._n_counted = self._n_failures = 0
         self._settled: dict[int, bool] = {}  # item: whether its frozen label is wrong
+        self._in_vain: set[int] = set()  # items of checks that stayed unsure
         self._changed: set[int] = set()
         self._bound: tuple[float, int] | None = None
 
     def next_checks(self, count: int) -> list[Check]:
         pending = [c for c in self._drawn[self._n_counted :] if self._verdicts[c.number] is None]
         while len(pending) < count and self._checks is not None:
-            if len(self._drawn) == self._checks.most or self._all_settled:
+            if len(self._drawn) == self._checks.most or self._nothing_to_learn:
                 break
             check = self._checks.draw(len(self._drawn))
             self._drawn.append(check)
@@ -63,6 +64,8 @@ class AuditRound:
         if self._verdicts[check.number] is not None:
             return  # other answers of the batch have settled it
         self._verdicts[check.number] = verdict
+        if verdict is Verdict.UNSURE:
+            self._in_vain |= {item for item in (check.item, check.partner) if item is not None}
         if check.partner is None and verdict is not Verdict.UNSURE:
             self.settle([check.item], verdict is Verdict.DIFFERENT)
         self._count()
@@ -95,6 +98,15 @@ class AuditRound:
     @property
     def _all_settled(self) -> bool:
         return len(self._settled) == len(self.items)
+
+    @property
+    def _nothing_to_learn(self) -> bool:
+        """Whether all items are settled or stayed unsure.
+
+        Pairs are drawn again and again, so that a round would never end with an item about which
+        nobody is ever sure.
+        """
+        return len(self._settled.keys() | self._in_vain) == len(self.items)
 
     @property
     def n_changed(self) -> int:
