@@ -41,14 +41,19 @@ def drive_looks(
 ) -> T:
     """Put a run's looks one by one until it is done, and return its result.
 
-    An OracleError takes all answers along, as in `drive_batches`.
+    What a reply leaves out is put again; if it leaves out all that is open, as a pair. An
+    OracleError takes all answers along, as in `drive_batches`.
     """
     with _answers_kept(run, snapshot):
         while looks := run.looks:
             for look in looks:
                 # Replies to looks of the same batch may have settled it, or a part of it.
                 if (left := look.left(run.ledger.known)) is not None:
+                    before = len(run.ledger)
                     run.tell_look(left, reply(left))
+                    if len(run.ledger) == before:
+                        pair = next(q for q in left.questions if run.awaits(q))
+                        run.tell_look(pair, reply(pair))
             if after_batch is not None:
                 after_batch()
     return run.result

@@ -87,22 +87,25 @@ class Marks:
     """The reply to a sheet: the items that do not belong, and those that cannot be told.
 
     ``odd_reference``: it is the reference that does not belong to the items left unmarked.
+    ``skipped`` items were not answered: they stay open.
     """
 
     marked: tuple[int, ...] = ()
     unsure: tuple[int, ...] = ()
     odd_reference: bool = False
+    skipped: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Unions:
     """The reply to a board: the sets of items that are one cluster; all differ, if empty.
 
-    ``unsure``: items that cannot be compared with the others.
+    ``unsure``: items that cannot be compared with the others. ``skipped``: those not answered.
     """
 
     joined: tuple[tuple[int, ...], ...] = ()
     unsure: tuple[int, ...] = ()
+    skipped: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -224,14 +227,15 @@ class Sheet:
         it; how the marked ones compare with it was not said.
         """
         marked, unsure = _checked_marks(reply, self.items)
-        fitting = [item for item in self.items if item not in marked | unsure]
+        answered = [item for item in self.items if item not in reply.skipped]
+        fitting = [item for item in answered if item not in marked | unsure]
         if reply.odd_reference:
             if not fitting:
                 raise InvalidInputError("an odd reference needs items that belong together")
             for item in fitting[1:]:
                 yield Question(item, fitting[0]), Verdict.SAME
             unsure |= marked
-        for item in self.items:
+        for item in answered:
             if item in unsure:
                 verdict = Verdict.UNSURE
             else:
@@ -299,15 +303,21 @@ class CheckSheet:
         marked, unsure = _checked_marks(reply, self.items)
         if reply.odd_reference:
             raise InvalidInputError("each item of this sheet has a reference of its own")
-        for question in self.questions:
+        for question in (q for q in self.questions if q.item not in reply.skipped):
             in_doubt = question.item in unsure
             said = Verdict.UNSURE if in_doubt else Verdict.of(question.item not in marked)
             yield question, said
 
     def answered(self, reply: Marks) -> CheckSheet:
         """This sheet with the decoys that were overlooked: taken for right without a doubt."""
-        noticed = {*reply.marked, *reply.unsure}
-        return replace(self, overlooked=tuple(i for i in self.decoys if i not in noticed))
+        noticed, left_out = {*reply.marked, *reply.unsure}, set(reply.skipped)
+        decoys = tuple(i for i in self.decoys if i not in left_out)
+        return replace(
+            self,
+            cells=tuple(c for c in self.cells if c[0] not in left_out.intersection(self.decoys)),
+            decoys=decoys,
+            overlooked=tuple(item for item in decoys if item not in noticed),
+        )
 
 
 @dataclass(frozen=True)
@@ -353,11 +363,10 @@ class Board:
 
     def verdicts(self, reply: Unions) -> Iterator[tuple[Question, Verdict]]:
         """What a reply says, pair by pair: "same" first, so that the rest may follow from it."""
-        _check_known(
-            (*(i for group in reply.joined for i in group), *reply.unsure), self.items, "board"
-        )
+        replied = (*(i for group in reply.joined for i in group), *reply.unsure, *reply.skipped)
+        _check_known(replied, self.items, "board")
         cluster = {item: place for place, group in enumerate(reply.joined) for item in group}
-        if both := cluster.keys() & set(reply.unsure):
+        if both := cluster.keys() & {*reply.unsure, *reply.skipped}:
             raise InvalidInputError(f"item {min(both)} is both joined and unsure")
         if len(cluster) != sum(map(len, reply.joined)):
             raise InvalidInputError(
@@ -366,6 +375,8 @@ class Board:
         apart = []
         for question in self.questions:
             a, b = question.pair
+            if not {a, b}.isdisjoint(reply.skipped):
+                continue
             if a in cluster and cluster.get(a) == cluster.get(b):
                 yield question, Verdict.SAME
             else:
@@ -431,10 +442,10 @@ def _check_distinct(items: tuple[int, ...]) -> None:
 
 def _checked_marks(reply: Marks, items: tuple[int, ...]) -> tuple[set[int], set[int]]:
     """The items of a sheet that were marked, and those left unsure."""
-    _check_known((*reply.marked, *reply.unsure), items, "sheet")
-    marked, unsure = set(reply.marked), set(reply.unsure)
-    if marked & unsure:
-        raise InvalidInputError(f"item {min(marked & unsure)} is both marked and unsure")
+    _check_known((*reply.marked, *reply.unsure, *reply.skipped), items, "sheet")
+    marked, unsure, skipped = set(reply.marked), set(reply.unsure), set(reply.skipped)
+    if both := (marked & unsure) | (skipped & (marked | unsure)):
+        raise InvalidInputError(f"item {min(both)} is both marked and unsure")
     return marked, unsure
 
 

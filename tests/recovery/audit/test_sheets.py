@@ -1,6 +1,7 @@
 """Audits on sheets: how many they take, what is asked, and that overlooking does not break them."""
 
 import itertools
+from typing import Any
 
 import numpy as np
 import pytest
@@ -131,7 +132,7 @@ def test_sheets_hold_the_checks_in_order_and_decoys_somewhere() -> None:
     decoys = Decoys(12, 1, np.random.default_rng(0))
     cells = [Question(item, item % 3) for item in range(20, 80)]
     room = decoys.n_checks
-    sheets = decoys.sheets(cells, [item % 3 for item in range(20, 80)], Outside())
+    sheets: list[Any] = [*decoys.sheets(cells, [item % 3 for item in range(20, 80)], Outside())]
     assert [q.item for sheet in sheets for q in sorted(sheet.questions, key=lambda q: q.item)] == [
         q.item for q in cells
     ]
@@ -210,8 +211,9 @@ def test_an_audit_on_sheets_of_labels_in_memory() -> None:
 
 def test_without_decoys_and_without_sheets() -> None:
     X, truth, labels = blobs(0, 3_000, 0)
-    common = {"method": Given(truth, labels), "audit": (0.01, 0.95), "random_state": 0}
+    common: Any = {"method": Given(truth, labels), "audit": (0.01, 0.95), "random_state": 0}
     bare = recover(X, LabelOracle(truth), looks=LookSizes(decoys=0), **common)
+    assert bare.audit is not None
     assert bare.audit.met
     assert bare.audit.n_decoys == 0
     assert sum(isinstance(look, CheckSheet) for look in looks_of(bare.answers)) == 25
@@ -230,6 +232,7 @@ def test_few_labels_are_checked_one_by_one() -> None:
         looks="auto",
         random_state=0,
     )
+    assert found.audit is not None
     assert found.audit.met
     assert not any(isinstance(look, CheckSheet) for look in looks_of(found.answers))
 
@@ -249,6 +252,7 @@ def test_recoveries_with_too_many_errors_in_one_group_are_seldom_certified(overl
             max_looks=60,
             random_state=seed,
         )
+        assert found.audit is not None
         bound = found.audit.n_wrong_at_most
         unasked = found.how_codes != How.ASKED
         looked_at = {q.item for s in looks_of(found.answers) for q in s.questions}
