@@ -173,11 +173,11 @@ class QuestionQueue:
             if engine.run.ledger.known(engine.question(pair)) is None:
                 yield self._shown[pair]
         keys = self._state.items.keys
-        for question in engine.run.pending:
+        for question in engine.run.first_pending():
             yield keys[question.item], keys[question.comparator]
         yield from self._second_opinions()
 
-    def _pairs_ahead(self, who: str | None, now: float) -> list[tuple[str, str]]:
+    def _pairs_ahead(self, who: str | None, now: float) -> Iterable[tuple[str, str]]:
         """Pairs beyond those that others look at, so that nobody has to wait for them."""
         held, engine = self._leases.held_by_others(who, now), self._known.engine
         if not held or engine.run.done or engine.run.labelling.audit is not None:
