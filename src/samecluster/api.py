@@ -33,7 +33,7 @@ from samecluster.oracles.panel.panel import Panel
 from samecluster.points.array import validated
 from samecluster.questions.drive import drive, drive_batches, drive_looks
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import PAIRS, LookSizes
+from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Run
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
@@ -334,7 +334,7 @@ def recover(
 
     def driven(run: RecoveryRun) -> Recovery:
         after_batch = None if on_progress is None else lambda: on_progress(run.labelling)
-        if parameters.looks != PAIRS:
+        if not parameters.looks.pairs_only:
             return drive_looks(
                 run,
                 lambda look: checked_reply(answering, look, read),

@@ -16,7 +16,7 @@ from typing import Generic, TypeAlias, TypeVar
 
 from samecluster.errors import ContradictionError, InvalidInputError, ProtocolError
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import Look, Reply, verdicts_of
+from samecluster.questions.look import Look, Reply, answers_of
 from samecluster.questions.pair import Answer, Question, Verdict
 
 T = TypeVar("T")
@@ -138,10 +138,7 @@ class Run(Generic[T]):
 
     def tell_look(self, look: Look, reply: Reply, who: str | None = None) -> None:
         """Reply to a pending look, all at once: if a part of it is refused, nothing is taken in."""
-        whole = None if isinstance(look, Question) else look
-        answers = [
-            Answer(question, said, who, whole) for question, said in verdicts_of(look, reply)
-        ]
+        answers = answers_of(look, reply, who)
         if not any(map(self.awaits, look.questions)):
             for answer in answers:
                 self._take_late(answer)
