@@ -20,6 +20,7 @@ from samecluster.errors import (
     SameClusterError,
 )
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.state import OWN_PARAMETERS, State
@@ -241,6 +242,8 @@ def run_parameters(state: State) -> dict[str, Any]:
         chosen["method"] = _method(**chosen["method"])
     if chosen.get("max_questions") is not None:
         chosen["max_questions"] = max(1, chosen["max_questions"] - state.n_asked_before)
+    if isinstance(chosen.get("looks"), Mapping):
+        chosen["looks"] = LookSizes(**chosen["looks"])
     if chosen.get("audit") is not None:
         error, confidence = chosen["audit"]
         earlier = len(state.audited - {state.epoch})

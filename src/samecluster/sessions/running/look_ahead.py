@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from samecluster.questions.look import Look, pairs_of
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.state import State
 
@@ -22,12 +23,10 @@ class LookAhead:
     def __init__(self) -> None:
         self._engine: Engine | None = None
         self._begun_at = (-1, 0)
-        self._pairs: list[tuple[str, str]] = []
+        self._looks: list[Look] = []
 
-    def pairs(
-        self, engine: Engine, state: State, looked_at: Iterable[str]
-    ) -> Iterator[tuple[str, str]]:
-        """Pairs to ask about while others place the items that they look at.
+    def looks(self, engine: Engine, state: State, looked_at: Iterable[str]) -> Iterator[Look]:
+        """What to ask while others place the items that they look at, without what is known.
 
         ``engine`` is the first run, which is left as it is.
         """
@@ -38,16 +37,18 @@ class LookAhead:
             self._engine = None
             ahead = engine.fresh(skipped=taken)
             ahead.follow_from_all(state)
-            self._engine, self._begun_at, self._pairs = ahead, (state.epoch, state.n_events), []
+            self._engine, self._begun_at, self._looks = ahead, (state.epoch, state.n_events), []
+        rows_taken = {state.items.row_of[key] for key in taken}
 
-        def is_open(pair: tuple[str, str]) -> bool:
-            return pair[0] not in taken and engine.run.ledger.known(engine.question(pair)) is None
+        def still_open(looks: Iterable[Look]) -> Iterator[Look]:
+            for look in looks:
+                rest = look.left(engine.run.ledger.known)
+                if rest is not None and rows_taken.isdisjoint(q.item for q in rest.questions):
+                    yield rest
 
-        yield from filter(is_open, tuple(self._pairs))
-        keys = state.items.keys
+        yield from still_open(tuple(self._looks))
         # An audit would have to begin again after an answer that it did not ask for.
-        while self._engine.run.labelling.audit is None and (asked := self._engine.run.pending):
-            more = [(keys[question.item], keys[question.comparator]) for question in asked]
-            self._pairs += more
-            self._engine.go_past(asked)
-            yield from filter(is_open, more)
+        while self._engine.run.labelling.audit is None and (asked := self._engine.run.looks):
+            self._looks += asked
+            self._engine.go_past(pairs_of(asked))
+            yield from still_open(asked)
