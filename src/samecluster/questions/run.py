@@ -11,7 +11,7 @@ were not chosen, say.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
 from samecluster.errors import ContradictionError, InvalidInputError, ProtocolError
@@ -65,6 +65,14 @@ class Run(Generic[T]):
                 if self.ledger.known(question) is None
             )
         )
+
+    def first_pending(self) -> Iterator[Question]:
+        """The same one by one, each worked out when it is wanted: batches can be large."""
+        for look in self._open:
+            rest = look.left(self.ledger.known)
+            for question in () if rest is None else rest.questions:
+                if self.ledger.known(question) is None:
+                    yield question
 
     @property
     def looks(self) -> tuple[Look, ...]:

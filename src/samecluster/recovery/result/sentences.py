@@ -194,7 +194,8 @@ def _margin_holds(premise: Any) -> str:
     )
     excepted = len(premise.exceptions)
     but = f" but for {count(excepted, 'exception')}" if excepted else ""
-    return f"every cluster has {margin}{_at_resolution(premise.resolution)}{but}"
+    inside = f" in {premise.lift}" if premise.lift else ""
+    return f"every cluster has {margin}{inside}{_at_resolution(premise.resolution)}{but}"
 
 
 def _at_resolution(lengths: Sequence[float]) -> str:
