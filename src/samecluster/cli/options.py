@@ -91,6 +91,10 @@ _OPTIONS: dict[str, Any] = {
     "max_questions": typer.Option(
         "--max-questions", help="The budget for the whole session, or none."
     ),
+    "looks": typer.Option(
+        "--looks",
+        help="auto: also screens that settle several pairs at once; pairs: one pair at a time.",
+    ),
     "seed": typer.Option(
         "--seed", help="For other questions; the same data and seed give the same."
     ),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from samecluster._parameters import whole_number
@@ -14,7 +15,7 @@ from samecluster.sessions.state.items import Items
 from samecluster.validation import checked_audit, checked_looks
 
 _PARAMETERS = ("audit", "looks", "margin", "max_questions", "method", "n_clusters", "opinions")
-_SIZES = ("choice", "sheet", "board")
+_SIZES = tuple(one.name for one in fields(LookSizes))
 
 
 def checked_answers(

@@ -40,6 +40,7 @@ _USABLE = {
     "clusters",
     "audit",
     "max_questions",
+    "looks",
     "seed",
     "truth",
     "in_blocks",

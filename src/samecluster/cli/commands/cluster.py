@@ -66,7 +66,7 @@ Proof = Annotated[Path | None, typer.Option("--proof", help="Where the proof goe
 Report = Annotated[Path | None, typer.Option("--report", help="Where a report goes: .html")]
 
 
-@takes_request("in_blocks")
+@takes_request("in_blocks", "looks")
 def cluster(
     request: Request,
     oracle_cmd: OracleCommand = None,

@@ -23,6 +23,7 @@ _NOT_LOOKED_AT = (
     "clusters",
     "audit",
     "max_questions",
+    "looks",
     "seed",
     "in_blocks",
     "dask",
