@@ -51,6 +51,7 @@ class Request:
     pairs: Path | None = None
     truth: str | None = None
     margin: str | None = None
+    lift: str | None = None
     clusters: str | None = None
     audit: str | None = None
     max_questions: str | None = None
@@ -146,7 +147,8 @@ class Request:
 
     def declared(self) -> dict[str, Any]:
         """The parameters of a session that were given."""
-        return declared_parameters(self.margin, self.clusters, self.audit, self.max_questions)
+        found = declared_parameters(self.margin, self.clusters, self.audit, self.max_questions)
+        return found if self.lift is None else {**found, "lift": self.lift}
 
 
 def listed(given: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
