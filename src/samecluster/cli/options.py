@@ -82,6 +82,11 @@ _OPTIONS: dict[str, Any] = {
     "pairs": typer.Option("--pairs", help="A file with known pairs: id, id, same or different."),
     "truth": typer.Option("--truth", help="The column with the true groups."),
     "margin": typer.Option("--margin", help="The margin of every cluster, or auto."),
+    "lift": typer.Option(
+        "--lift",
+        metavar="quadratic|cubic|quartic",
+        help="The margin is one of columns, their squares, products, ...: for rings, moons, spirals.",
+    ),
     "clusters": typer.Option("--clusters", help="The number of clusters, or unknown."),
     "audit": typer.Option(
         "--audit",

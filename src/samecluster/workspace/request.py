@@ -51,6 +51,7 @@ class Request:
     pairs: Path | None = None
     truth: str | None = None
     margin: str | None = None
+    lift: str | None = None
     clusters: str | None = None
     audit: str | None = None
     max_questions: str | None = None
@@ -148,6 +149,8 @@ class Request:
     def declared(self) -> dict[str, Any]:
         """The parameters of a session that were given."""
         found = declared_parameters(self.margin, self.clusters, self.audit, self.max_questions)
+        if self.lift is not None:
+            found["lift"] = self.lift
         if self.looks is not None:
             known = {"auto": "auto", "pairs": "pairs"}
             found["looks"] = _read("--looks", self.looks, known, _refused, "auto or pairs")

@@ -37,6 +37,7 @@ _USABLE = {
     "ignore",
     "scale",
     "margin",
+    "lift",
     "clusters",
     "audit",
     "max_questions",

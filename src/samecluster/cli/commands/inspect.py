@@ -20,6 +20,7 @@ _NOT_LOOKED_AT = (
     "labels_as",
     "pairs",
     "margin",
+    "lift",
     "clusters",
     "audit",
     "max_questions",
