@@ -27,7 +27,7 @@ from samecluster.oracles.base import (
     as_oracle,
     checked_answer,
     checked_answers,
-    checked_reply,
+    checked_replies,
 )
 from samecluster.oracles.panel.panel import Panel
 from samecluster.points.array import validated
@@ -337,7 +337,7 @@ def recover(
         if parameters.looks != PAIRS:
             return drive_looks(
                 run,
-                lambda look: checked_reply(answering, look, read),
+                lambda looks: checked_replies(answering, looks, read),
                 after_batch,
                 run.snapshot,
             )

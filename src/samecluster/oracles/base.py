@@ -62,6 +62,11 @@ class Oracle(ABC):
         """The sets of items that are one cluster, or `Unions`; None means unsure."""
         raise NotImplementedError
 
+    def reply_many(self, looks: Iterable[Look]) -> Generator[tuple[Look, Reply], None, None]:
+        """Replies to looks, in the order in which they come; like `answer_many`."""
+        for look in looks:
+            yield look, checked_reply(self, look)
+
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
         """What of the wanted looks it can answer; oracles that ask others override it."""
         mine = type(self)
@@ -139,6 +144,23 @@ def checked_reply(oracle: Oracle, look: Look, read: VerdictReader | None = None)
                 return _as_marks(oracle.sort(look), look)
             case Board():
                 return _as_unions(oracle.join(look), look)
+    except AnswerError:
+        raise
+    except Exception as error:
+        raise OracleError(f"the oracle failed: {type(error).__name__}: {error}") from error
+
+
+def checked_replies(
+    oracle: Oracle, looks: Iterable[Look], read: VerdictReader | None = None
+) -> Generator[tuple[Look, Reply], None, None]:
+    """The oracle's replies as they come; OracleError if it fails."""
+    if type(oracle).reply_many is Oracle.reply_many:  # which reads without a memory
+        for look in looks:
+            yield look, checked_reply(oracle, look, read)
+        return
+    try:
+        with contextlib.closing(oracle.reply_many(looks)) as replies:
+            yield from replies
     except AnswerError:
         raise
     except Exception as error:

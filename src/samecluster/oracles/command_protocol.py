@@ -82,10 +82,10 @@ def read_reply(line: bytes, identity: str) -> Reply:
 
 
 def _shown(item: ShownItem) -> dict[str, Any]:
-    return {"key": item.key, "fields": {name: _cell(of) for name, of in item.fields.items()}}
+    return {"key": item.key, "fields": {name: json_cell(of) for name, of in item.fields.items()}}
 
 
-def _cell(value: Any) -> str | int | float | bool | None:
+def json_cell(value: Any) -> str | int | float | bool | None:
     """A field as JSON can hold it: NaN and infinity as null, unknown types as text."""
     if isinstance(value, np.generic):
         value = value.item()

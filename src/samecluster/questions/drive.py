@@ -35,20 +35,25 @@ def drive(
 
 def drive_looks(
     run: Run[T],
-    reply: Callable[[Look], Reply],
+    reply_many: Callable[[Iterable[Look]], Generator[tuple[Look, Reply], None, None]],
     after_batch: Callable[[], None] | None = None,
     snapshot: Callable[[], Any] | None = None,
 ) -> T:
-    """Put a run's looks one by one until it is done, and return its result.
+    """Put a run's looks until it is done, and return its result.
 
-    An OracleError takes all answers along, as in `drive_batches`.
+    ``reply_many`` takes a look when it can put it: replies to others of its batch may have settled
+    it, or a part of it. What comes too late for that is left out. An OracleError takes all answers
+    along, as in `drive_batches`.
     """
     with _answers_kept(run, snapshot):
         while looks := run.looks:
-            for look in looks:
-                # Replies to looks of the same batch may have settled it, or a part of it.
-                if (left := look.left(run.ledger.known)) is not None:
-                    run.tell_look(left, reply(left))
+            left = (look.left(run.ledger.known) for look in looks)
+            with contextlib.closing(reply_many(look for look in left if look)) as replies:
+                for look, reply in replies:
+                    if look.left(run.ledger.known) is not None:
+                        run.tell_look(look, reply)
+            if run.looks == looks:
+                raise OracleError(f"none of {len(looks)} looks was answered")
             if after_batch is not None:
                 after_batch()
     return run.result
