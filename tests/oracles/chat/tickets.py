@@ -2,8 +2,6 @@
 
 from typing import Any
 
-import numpy as np
-
 from examples.chat_server import ChatServerExample, Habits
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import ChatOracle
@@ -14,12 +12,10 @@ TRUTH = {text: f"group {label}" for text, label in zip(TEXTS, MADE.labels, stric
 QUICK: dict[str, Any] = {"key": "", "backoff": 0.001, "timeout": 20.0}
 
 
-def labels_of(*texts: str) -> np.ndarray:
-    return np.array([TRUTH[text] for text in texts])
-
-
-def server(habits: Habits | None = None, **more: Any) -> ChatServerExample:
-    return ChatServerExample(TRUTH, habits, **more)
+def server(
+    habits: Habits | None = None, truth: dict[str, str] = TRUTH, **more: Any
+) -> ChatServerExample:
+    return ChatServerExample(truth, habits, **more)
 
 
 def oracle(at: ChatServerExample, **more: Any) -> ChatOracle:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from dataclasses import replace
 from typing import Any
 
-from samecluster.oracles.chat.items import is_blank
+from samecluster.oracles.chat.item_values import is_blank
 from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
 from samecluster.questions.pair import Question, Verdict
 

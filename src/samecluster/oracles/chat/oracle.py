@@ -19,7 +19,7 @@ from samecluster.oracles.chat.blanks import with_unsure, without_blanks
 from samecluster.oracles.chat.costs import Prices, Spending, most_prompt_tokens
 from samecluster.oracles.chat.prompts import TEMPLATE, Prompt, PromptWriter
 from samecluster.oracles.chat.replies import UnreadableReplyError, agreed, read_chat_reply
-from samecluster.oracles.chat.server import ChatServer
+from samecluster.oracles.chat.chat_server import ChatServer
 from samecluster.oracles.chat.transcript import Transcript, exchange_key
 from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
 from samecluster.questions.pair import Question, Verdict
@@ -308,7 +308,7 @@ class _Listed:
             raise InvalidInputError(f"shown has {len(self._items)} items for {n} points")
 
 
-def _unbound(row: int) -> Any:
+def _unbound(_: int) -> Any:
     raise ProtocolError("a ChatOracle without shown answers only after bound_to(X)")
 
 

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from samecluster.errors import InvalidInputError
-from samecluster.oracles.chat.items import ItemsInPrompt
+from samecluster.oracles.chat.item_values import ItemsInPrompt
 from samecluster.questions.look import Board, Choice, Look, Sheet
 from samecluster.questions.pair import Question
 
@@ -140,7 +140,7 @@ class PromptWriter:
                 kind, names = "board", {str(n): item for n, item in enumerate(order, 1)}
                 content = {"items": {name: seen.value(shown(i)) for name, i in names.items()}}
         text = json.dumps({"task": kind, **content}, ensure_ascii=False)
-        messages = [
+        messages: list[dict[str, Any]] = [
             {"role": "system", "content": self._told(kind)},
             {"role": "user", "content": _with_pictures(text, seen.pictures)},
         ]
@@ -181,12 +181,13 @@ def _with_pictures(text: str, pictures: Sequence[str]) -> str | list[dict[str, A
 def _schema(kind: str, names: list[str]) -> dict[str, Any]:
     """The form of an answer, for servers that can be held to it."""
     several = {"type": "array", "items": {"type": "string", "enum": names}}
-    fields: dict[str, Any] = {
+    forms: dict[str, dict[str, Any]] = {
         "pair": {"answer": {"type": "string", "enum": ["same", "different", "unsure"]}},
         "choice": {"group": {"type": "string", "enum": [*names, "none", "unsure"]}},
         "sheet": {"odd": several, "unsure": several},
         "board": {"together": {"type": "array", "items": several}, "unsure": several},
-    }[kind]
+    }
+    fields = forms[kind]
     return {
         "type": "object",
         "properties": fields,

@@ -10,9 +10,12 @@ from typing import Any
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.chat.prompts import Prompt
 from samecluster.questions.look import Look, Marks, Picks, Reply, Unions, verdicts_of
-from samecluster.questions.pair import Question, Verdict
+from samecluster.questions.pair import Verdict
 
 _KEYS = {"pair": "answer", "choice": "group", "sheet": "odd", "board": "together"}
+_PLAIN = re.compile(
+    r"[\s*_]*(?:(?:final )?answer[\s*_:]+)?[\"'*_]*(same|different|unsure)[\s.\"'*_]*"
+)
 _MOST_OBJECTS = 100  # braces that are tried: a reply has one object, and prose around it a few
 
 
@@ -24,6 +27,7 @@ def read_chat_reply(text: str, prompt: Prompt, look: Look) -> Reply:
     """The reply in a text, with or without prose around its JSON.
 
     >>> from samecluster.oracles.chat.prompts import TEMPLATE, PromptWriter
+    >>> from samecluster import Question
     >>> look = Question(0, 1)
     >>> prompt = PromptWriter("same colour", TEMPLATE, 100, 0).prompt(look, str)
     >>> read_chat_reply('Let me see. ```{"answer": "Same"}```', prompt, look)
@@ -90,9 +94,10 @@ def _objects(text: str) -> Iterator[dict[str, Any]]:
 
 
 def _last_word(text: str) -> str:
-    """The last line, without marks and "Answer:"; some models cannot be brought to write JSON."""
+    """The last line if it is an answer; some models cannot be brought to write JSON."""
     lines = [line for line in text.casefold().splitlines() if line.strip()]
-    return re.sub(r"^\W*(?:(?:final )?answer\W+)?|\W+$", "", lines[-1]) if lines else ""
+    found = _PLAIN.fullmatch(lines[-1]) if lines else None
+    return "" if found is None else found.group(1)
 
 
 def _as_reply(said: dict[str, Any], prompt: Prompt) -> Reply:
@@ -128,7 +133,7 @@ def _all_named(said: Any, names: Mapping[str, int]) -> tuple[int, ...]:
         return ()
     if not isinstance(said, list):
         raise UnreadableReplyError("names must be in a list")
-    return tuple(dict.fromkeys(_named(name, names) for name in said))
+    return tuple(sorted({_named(name, names) for name in said}))
 
 
 def _named(said: Any, names: Mapping[str, int]) -> int:

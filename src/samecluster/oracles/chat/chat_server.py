@@ -13,6 +13,7 @@ import random
 import threading
 import time
 import uuid
+import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -106,7 +107,8 @@ class ChatServer:
         self._refused: set[str] = set()
         self._has_answered = False
         self._closed = threading.Event()
-        self._client: Any = None
+        self._clients: list[Any] = []  # one, or none while nothing is open
+        weakref.finalize(self, _close_all, self._clients)
 
     def __repr__(self) -> str:
         return f"ChatServer({self.url!r})"
@@ -115,9 +117,7 @@ class ChatServer:
         """Wake those who wait, and close connections that nobody uses; a request opens new ones."""
         self._closed.set()
         with self._lock:
-            client, self._client = self._client, None
-            if client is not None:
-                client.close()
+            _close_all(self._clients)
             self._closed = threading.Event()
 
     def complete(self, body: dict[str, Any], bill: Callable[[], Any]) -> Completion:
@@ -206,10 +206,10 @@ class ChatServer:
     def _connections(self) -> Any:
         httpx = self._httpx
         with self._lock:
-            if self._client is None:
+            if not self._clients:
                 # A proxy would see what is sent without TLS, the key too; so none is used there.
                 is_open = self.url.startswith("http:")
-                self._client = httpx.Client(
+                client = httpx.Client(
                     timeout=self._timeout,
                     follow_redirects=False,
                     trust_env=not is_open,
@@ -217,7 +217,8 @@ class ChatServer:
                     headers={"Accept-Encoding": "identity"},
                     limits=httpx.Limits(max_connections=None),
                 )
-            return self._client
+                self._clients.append(client)
+            return self._clients[0]
 
     def _take_turn(self) -> None:
         """Wait while the server wants nothing, and keep to the rate."""
@@ -235,6 +236,11 @@ class ChatServer:
         longest = min(self._backoff * 2.0 ** (number - 1), _LONGEST_BACKOFF)
         # Many that failed together do not come back together.
         return longest * random.uniform(0.5, 1.0)
+
+
+def _close_all(clients: list[Any]) -> None:
+    while clients:
+        clients.pop().close()
 
 
 def checked_url(url: str, has_key: bool) -> str:
