@@ -348,8 +348,13 @@ def recover(
             run.snapshot,
         )
 
+    if audit is not None and answering.models:
+        raise InvalidInputError(
+            f"an audit counts answers of people alone, and here {answering.models[0]} answers: "
+            "leave audit out, and let people check its labels (docs/models.md)"
+        )
     if not checked_error_rate(error_rate) and not isinstance(answering, Panel):
-        return driven(parameters.run(points, Ledger(given)))
+        return driven(parameters.run(points, Ledger(given))).by_models(answering.models)
     panel = answering if isinstance(answering, Panel) else None
     mending = AnswerRepair(
         lambda question: checked_answer(answering, question, read),
@@ -358,7 +363,8 @@ def recover(
     )
     mending.hear(given)
     try:
-        return _recover_despite_errors(points, parameters, mending, driven)
+        found = _recover_despite_errors(points, parameters, mending, driven)
+        return found.by_models(answering.models)
     except OracleError as error:
         mending.hear(error.answers)
         error.keep(tuple(mending.said.values()), error.recovery)

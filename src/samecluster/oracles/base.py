@@ -76,6 +76,11 @@ class Oracle(ABC):
             wanted.board if mine.join is not Oracle.join else PAIRS.board,
         )
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The language models that answer, for whose word nobody vouches."""
+        return ()
+
     def bound_to(self, X: FloatArray) -> Oracle:
         """This oracle for the rows of X; only oracles that look at rows need to override it."""
         del X

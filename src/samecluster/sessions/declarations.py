@@ -13,7 +13,11 @@ from samecluster.sessions.conflicts import (
     refuse_contradictions,
 )
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.parameters import checked_answers, checked_parameters
+from samecluster.sessions.parameters import (
+    check_people_only,
+    checked_answers,
+    checked_parameters,
+)
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.engine import Engine
@@ -32,6 +36,7 @@ class Declarations:
     def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
         """Change n_clusters, margin, method, audit, max_questions or opinions from here on."""
         body = {"parameters": checked_parameters(changes)}
+        check_people_only(body["parameters"], self._recorder.state.people)
         self._recorder.append_if_usable("parameters", who, body, self._known.new_numbers())
 
     def widen(self, at_once: int, who: str | None = None) -> None:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from samecluster.errors import CostLimitError, InvalidInputError
-from samecluster.oracles.chat.prompts import Prompt
+from samecluster.oracles.chat.prompts import ChatPrompt
 
 # The most that a picture costs at the models known to us (36,835 tokens in tiles of the dearest).
 _TOKENS_PER_PICTURE = 40_000
@@ -44,7 +44,7 @@ class Prices:
         return (n_prompt * self.prompt + n_reply * self.reply) / 1e6
 
 
-def most_prompt_tokens(prompt: Prompt) -> int:
+def most_prompt_tokens(prompt: ChatPrompt) -> int:
     """No tokenizer makes more: a token has at least one byte."""
     return (
         prompt.n_bytes
@@ -95,7 +95,7 @@ class Spending:
     n_cached: int = 0
     n_unreadable: int = 0
     n_cut: int = 0
-    _reserved: float = field(default=0.0, repr=False)
+    _set_aside: dict[int, float] = field(default_factory=dict, repr=False)  # by bill under way
     _changed: threading.Condition = field(default_factory=threading.Condition, repr=False)
 
     @property
@@ -139,12 +139,12 @@ class Spending:
         """
         most = self.prices.of(n_prompt, n_reply) if self.prices else 0.0
         bill = Bill(n_prompt, n_reply)
-        self._set_aside(most)
+        self._put_aside(bill, most)
         try:
             yield bill
         finally:
             with self._changed:
-                self._reserved = max(0.0, self._reserved - most)
+                del self._set_aside[id(bill)]
                 if bill.is_known:
                     self.n_requests += 1
                     self.n_prompt_tokens += bill.n_prompt
@@ -153,21 +153,22 @@ class Spending:
                     self.unconfirmed += most
                 self._changed.notify_all()
 
-    def _set_aside(self, most: float) -> None:
+    def _put_aside(self, bill: Bill, most: float) -> None:
         with self._changed:
             if self.max_cost is not None:
                 self._changed.wait_for(
-                    lambda: not self._reserved or self._fits(most)  # others may cost less
+                    lambda: not self._set_aside or self._fits(most)  # others may cost less
                 )
                 if not self._fits(most):
                     raise CostLimitError(
                         f"max_cost is {money(self.max_cost)}, {money(self.most)} are spent, and "
                         f"the next request could cost {money(most)}; raise it to go on"
                     )
-            self._reserved += most
+            self._set_aside[id(bill)] = most
 
     def _fits(self, most: float) -> bool:
-        return self.max_cost is None or self.most + self._reserved + most <= self.max_cost
+        under_way = sum(self._set_aside.values())
+        return self.max_cost is None or self.most + under_way + most <= self.max_cost
 
 
 def money(amount: float) -> str:

@@ -16,16 +16,17 @@ from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError, OracleError, ProtocolError
 from samecluster.oracles.base import Oracle
 from samecluster.oracles.chat.blanks import with_unsure, without_blanks
-from samecluster.oracles.chat.costs import Prices, Spending, most_prompt_tokens
-from samecluster.oracles.chat.prompts import TEMPLATE, Prompt, PromptWriter
-from samecluster.oracles.chat.replies import UnreadableReplyError, agreed, read_chat_reply
 from samecluster.oracles.chat.chat_server import ChatServer
+from samecluster.oracles.chat.costs import Prices, Spending, most_prompt_tokens
+from samecluster.oracles.chat.prompts import TEMPLATE, ChatPrompt, PromptWriter
+from samecluster.oracles.chat.replies import UnreadableReplyError, agreed, read_chat_reply
 from samecluster.oracles.chat.transcript import Transcript, exchange_key
 from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
 from samecluster.questions.pair import Question, Verdict
 
 KEY_VARIABLE = "SAMECLUSTER_LLM_KEY"
 _UNREADABLE = 5  # looks in a row without a reply in form: it is not a slip then
+_BYTES_PER_TOKEN, _REPLY = 4, 12  # of English text; tokens of a usual reply
 _QUOTED = 200  # characters of a reply that are shown
 
 
@@ -140,6 +141,10 @@ class ChatOracle(Oracle):
         """Where prompts go."""
         return self._server.host
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        return (f"model {self.model}",)
+
     def close(self) -> None:
         """Close connections. A later look opens new ones."""
         self._server.close()
@@ -211,6 +216,17 @@ class ChatOracle(Oracle):
         if failure is not None:
             raise failure
 
+    def tokens(self, looks: Iterable[Look]) -> tuple[int, int, int]:
+        """Tokens that these looks would take: about, and at most of prompts and of replies."""
+        about = most_prompt = most_reply = 0
+        times = 2 if self._both_orders else 1
+        for look in looks:
+            prompt = self._writer.prompt(look, self._shown)
+            about += times * (prompt.n_bytes // _BYTES_PER_TOKEN + _REPLY)
+            most_prompt += times * most_prompt_tokens(prompt)
+            most_reply += times * self._max_tokens
+        return about, most_prompt, most_reply
+
     def _reply(self, look: Look) -> Reply:
         """The reply to a look, without items that show nothing."""
         seen, blank = without_blanks(look, self._shown)
@@ -248,7 +264,7 @@ class ChatOracle(Oracle):
                     f"was told; try another model or template. It wrote {self._unreadable[-1]}"
                 )
 
-    def _exchanged(self, prompt: Prompt) -> str:
+    def _exchanged(self, prompt: ChatPrompt) -> str:
         """What the model writes; the same prompt is sent once, also by threads at a time."""
         settings = {"temperature": 0, "seed": self._seed, "max_tokens": self._max_tokens}
         key = exchange_key(self._server.url, self.model, prompt.messages, settings)

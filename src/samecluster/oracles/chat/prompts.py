@@ -50,7 +50,7 @@ _TASKS = {
 
 
 @dataclass(frozen=True)
-class Prompt:
+class ChatPrompt:
     """A look as messages, and what the names in it stand for.
 
     ``names`` are the items by their names; on a choice the places of the groups.
@@ -76,13 +76,13 @@ class Prompt:
             content = message["content"]
             yield from [{"type": "text", "text": content}] if isinstance(content, str) else content
 
-    def again(self, reply: str, why: str) -> Prompt:
+    def again(self, reply: str, why: str) -> ChatPrompt:
         """The same after a reply that could not be read."""
         more = [
             {"role": "assistant", "content": reply},
             {"role": "user", "content": f"That cannot be read ({why}). {_TASKS[self.kind][1]}"},
         ]
-        return Prompt(self.kind, self.messages + more, self.names, self.schema, 0)
+        return ChatPrompt(self.kind, self.messages + more, self.names, self.schema, 0)
 
 
 class PromptWriter:
@@ -110,7 +110,7 @@ class PromptWriter:
         self._criterion, self._template = criterion.strip(), template
         self._longest, self._seed = longest, seed
 
-    def prompt(self, look: Look, shown: Callable[[int], Any], turned: bool = False) -> Prompt:
+    def prompt(self, look: Look, shown: Callable[[int], Any], turned: bool = False) -> ChatPrompt:
         """The prompt of a look; ``turned``: with what is shuffled in the opposite order."""
         seen = ItemsInPrompt(self._longest)
         content: dict[str, Any]
@@ -144,7 +144,7 @@ class PromptWriter:
             {"role": "system", "content": self._told(kind)},
             {"role": "user", "content": _with_pictures(text, seen.pictures)},
         ]
-        return Prompt(kind, messages, names, _schema(kind, list(names)), seen.n_cut)
+        return ChatPrompt(kind, messages, names, _schema(kind, list(names)), seen.n_cut)
 
     def _told(self, kind: str) -> str:
         task, form = _TASKS[kind]

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from samecluster.errors import InvalidInputError
-from samecluster.oracles.chat.prompts import Prompt
+from samecluster.oracles.chat.prompts import ChatPrompt
 from samecluster.questions.look import Look, Marks, Picks, Reply, Unions, verdicts_of
 from samecluster.questions.pair import Verdict
 
@@ -23,7 +23,7 @@ class UnreadableReplyError(Exception):
     """The reply says nothing that could be taken for an answer; the message says what is wrong."""
 
 
-def read_chat_reply(text: str, prompt: Prompt, look: Look) -> Reply:
+def read_chat_reply(text: str, prompt: ChatPrompt, look: Look) -> Reply:
     """The reply in a text, with or without prose around its JSON.
 
     >>> from samecluster.oracles.chat.prompts import TEMPLATE, PromptWriter
@@ -100,7 +100,7 @@ def _last_word(text: str) -> str:
     return "" if found is None else found.group(1)
 
 
-def _as_reply(said: dict[str, Any], prompt: Prompt) -> Reply:
+def _as_reply(said: dict[str, Any], prompt: ChatPrompt) -> Reply:
     names = prompt.names
     match prompt.kind:
         case "pair":
