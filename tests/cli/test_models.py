@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 
 from examples.chat_server import Habits
-from samecluster import Session
+from samecluster import Verdict
 from samecluster.errors import InvalidInputError
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
 from tests.cases.command_line import run
 from tests.oracles.chat.tickets import MADE, TEXTS, TRUTH, server
 
@@ -39,6 +41,10 @@ def cluster(at, *more, yes=True):
     )  # fmt: skip
 
 
+def right(rows):
+    return Verdict.of(bool(MADE.labels[rows[0]] == MADE.labels[rows[1]]))
+
+
 def told(done) -> dict[str, Any]:
     facts: dict[str, Any] = json.loads(done.stdout)
     return facts
@@ -47,7 +53,7 @@ def told(done) -> dict[str, Any]:
 def test_a_model_finds_the_groups_and_is_named_in_log_and_claims(folder) -> None:
     with server(Habits(prose=0.2), key=SECRET) as at:
         done = cluster(at, "--prices", "0.15,0.60", "--max-cost", "2", "--json")
-        assert done.code == 0, done.stderr
+        assert done.returncode == 0, done.stderr
         n_sent = at.account.n_requests
         again = cluster(at, "--json")
     facts = told(done)
@@ -72,7 +78,7 @@ def test_a_model_finds_the_groups_and_is_named_in_log_and_claims(folder) -> None
 def test_nothing_is_sent_before_somebody_agrees(folder) -> None:
     with server() as at:
         done = cluster(at, yes=False)
-        assert done.code == 2
+        assert done.returncode == 2
         assert "nothing was sent: say --yes to send it to 127.0.0.1:" in done.stderr
         assert at.account.n_requests == 0
     assert not (folder / "tickets.csv.samecluster").exists()
@@ -80,15 +86,15 @@ def test_nothing_is_sent_before_somebody_agrees(folder) -> None:
 
 def test_the_same_run_elsewhere_costs_nothing_with_the_cache(folder) -> None:
     with server(key=SECRET) as at:
-        assert cluster(at).code == 0
+        assert cluster(at).returncode == 0
         before = at.account.n_requests
         (folder / "tickets.csv.samecluster").unlink()
-        assert cluster(at).code == 0
+        assert cluster(at).returncode == 0
         assert at.account.n_requests == before
         (folder / "tickets.csv.samecluster").unlink()
         kept = folder / "tickets.csv.samecluster-llm.jsonl"
         kept.unlink()
-        assert cluster(at, "--no-cache").code == 0
+        assert cluster(at, "--no-cache").returncode == 0
         assert at.account.n_requests == 2 * before
         assert not kept.exists()
 
@@ -97,7 +103,7 @@ def test_at_the_limit_of_cost_there_are_labels_and_the_command_goes_on(folder) -
     with server(key=SECRET) as at:
         cost = "--prices", "1,4", "--parallel", "1"
         done = cluster(at, *cost, "--max-cost", "0.0045", "--json")
-        assert done.code == 0
+        assert done.returncode == 0
         assert "Stopped: max_cost is $0.0045" in done.stderr
         assert at.account.cost((1, 4)) <= 0.0045
         n_asked = told(done)["questions"]
@@ -111,12 +117,12 @@ def test_a_server_that_fails_costs_no_answer(folder) -> None:
     with server(Habits(broken=0.3), key=SECRET) as at:
         for _ in range(100):
             done = cluster(at, "--retries", "0", "--parallel", "1")
-            if done.code == 0:
+            if done.returncode == 0:
                 break
-            assert done.code == 1
+            assert done.returncode == 1
             assert "(500: Something went wrong)" in done.stderr
             assert "Traceback" not in done.stderr
-        assert done.code == 0
+        assert done.returncode == 0
         assert set(at.account.charges.values()) == {1}
 
 
@@ -140,7 +146,7 @@ def test_a_server_that_fails_costs_no_answer(folder) -> None:
 def test_wrong_options_are_one_line_and_leave_nothing(folder, more, words) -> None:
     with server(key=SECRET) as at:
         done = cluster(at, *more)
-        assert done.code == 2
+        assert done.returncode == 2
         assert words in done.stderr.splitlines()[-1]
         assert at.account.n_requests == 0
     assert not (folder / "tickets.csv.samecluster").exists()
@@ -158,31 +164,41 @@ def test_wrong_options_are_one_line_and_leave_nothing(folder, more, words) -> No
 def test_what_the_server_refuses_is_said(folder, options, words) -> None:
     with server(**{"key": SECRET, **options}) as at:
         done = cluster(at, "--retries", "1")
-    assert done.code == 1
+    assert done.returncode == 1
     assert words in done.stderr
     assert "Traceback" not in done.stderr
     assert SECRET not in done.stderr
 
 
-def test_people_and_a_model_share_a_session_only_on_request(folder) -> None:
+def test_people_go_on_in_the_session_but_audit_in_their_own(folder) -> None:
     with server(key=SECRET) as at:
-        assert cluster(at).code == 0
-        with Session.resume(
-            "tickets.csv.samecluster",
-            [f"T-{row}" for row in range(len(TEXTS))],
-            _rows("tickets.csv.samecluster"),
-        ) as session:
+        assert cluster(at, "--max-questions", "5").returncode == 0
+        with open_session(Request("tickets.csv", max_questions="none")) as opened:
+            session = opened.session
             with pytest.raises(InvalidInputError, match="an audit counts answers of people alone"):
                 session.set_parameters(audit=(0.05, 0.95))
+            (question, *_) = session.ask("ann")
+            session.tell(question.id, right(question.rows), "ann")
+        done = cluster(at)
+        assert done.returncode == 2
+        assert "has answers of ann; to let the model answer there, too, say --join" in done.stderr
+        facts = told(cluster(at, "--join", "--json"))
+    assert sorted(facts["people"]) == ["ann", "model tiny"]
+    assert facts["by_how"]["asked"] == 0, "labels rest on what the model said, too"
 
 
-def _rows(path):
-    pytest.skip("needs the stored preparation") if not Path(path).exists() else None
-    from samecluster.workspace.open import open_session
-    from samecluster.workspace.request import Request
-
-    with open_session(Request("tickets.csv")) as opened:
-        return opened.data.X
+def test_people_audit_the_labels_of_a_model(folder) -> None:
+    """As the command says at its end: with the labels as hints, and answers of people alone."""
+    with server(Habits(item_error=0.05), key=SECRET) as at:
+        assert cluster(at, "-o", "labels.csv").returncode == 0
+    done = run(
+        "cluster", "labels.csv", "--id", "ticket", "--features", "width,height", "--truth", "topic",
+        "--labels", "cluster", "--labels-as", "hint", "--audit", "0.05", "--json",
+    )  # fmt: skip
+    facts = told(done)
+    assert any("Audit, whatever the labels rest on: at most" in line for line in facts["rests_on"])
+    assert facts["error"] <= 0.05
+    assert not any("model tiny" in line for line in facts["rests_on"])
 
 
 def test_from_a_shell_in_a_process_of_its_own(folder) -> None:
