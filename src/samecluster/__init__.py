@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from samecluster.geometry.margin import ClusterMargin, true_margin
     from samecluster.large.api import recover_large, start_large
     from samecluster.large.result import LargeRecovery
+    from samecluster.lifts.lift import Lift
+    from samecluster.lifts.polynomial import Polynomial
     from samecluster.questions.look import (
         Board,
         Choice,
@@ -54,10 +56,12 @@ _HOME = {
     "How": "recovery.result.how",
     "LargeRecovery": "large.result",
     "LearnedCluster": "recovery.paper.one_cluster",
+    "Lift": "lifts.lift",
     "LookSizes": "questions.look",
     "MarginSearch": "recovery.result.result",
     "Marks": "questions.look",
     "Picks": "questions.look",
+    "Polynomial": "lifts.polynomial",
     "Predict": "recovery.predict.plan",
     "Question": "questions.pair",
     "Recovery": "recovery.result.result",
@@ -93,10 +97,12 @@ __all__ = [
     "How",
     "LargeRecovery",
     "LearnedCluster",
+    "Lift",
     "LookSizes",
     "MarginSearch",
     "Marks",
     "Picks",
+    "Polynomial",
     "Predict",
     "Question",
     "Recovery",

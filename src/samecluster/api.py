@@ -22,6 +22,8 @@ from samecluster.errors import (
     OracleError,
     RefutedError,
 )
+from samecluster.lifts.lift import ColumnMap, Lift
+from samecluster.lifts.polynomial import Polynomial
 from samecluster.oracles.base import (
     VerdictReader,
     as_oracle,
@@ -33,7 +35,7 @@ from samecluster.oracles.panel.panel import Panel
 from samecluster.points.array import validated
 from samecluster.questions.drive import drive, drive_batches, drive_looks
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import PAIRS, LookSizes
+from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Run
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
@@ -54,6 +56,7 @@ from samecluster.validation import (
     checked_given,
     checked_hint,
     checked_known,
+    checked_lift,
     checked_limit,
     checked_looks,
     checked_margin,
@@ -137,6 +140,7 @@ def start(
     answers: Iterable[Answer] = (),
     known: Any = None,
     hint: Any = None,
+    lift: str | Polynomial | Lift | None = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> RecoveryRun:
     """Begin a recovery whose questions you answer yourself.
@@ -168,6 +172,9 @@ def start(
         group are the same, rows of different groups are different.
     hint : like ``known``, for groups that may be wrong: they only say where to ask first. Wrong
         ones cost questions, and no proof rests on them.
+    lift : "quadratic", "cubic", ``Polynomial(degree)`` or a function of points (n, d) to numbers
+        (n, D): the margin, and what is proven, are about these columns. Rings, moons, spirals and
+        groups inside others have a margin there; see `docs/lifts.md`. For certify only.
     random_state : seed; the same seed gives the same questions
 
     Examples
@@ -195,6 +202,7 @@ def start(
         hint,
         looks,
         max_looks,
+        checked_lift(lift, X, points),
     )
     return parameters.run(points, Ledger(_given(known, answers, len(points))))
 
@@ -216,6 +224,7 @@ class RecoveryParameters:
     looks: LookSizes
     rng: np.random.Generator
     hints: IntArray | None
+    lift: ColumnMap | None = None
 
     @classmethod
     def checked(
@@ -230,9 +239,12 @@ class RecoveryParameters:
         hint: Any,
         looks: Any = "pairs",
         max_looks: Any = None,
+        lift: ColumnMap | None = None,
     ) -> RecoveryParameters:
         gamma, goal = checked_margin(margin), checked_audit(audit)
         chosen = _checked_method(method)
+        if lift is not None and not isinstance(chosen, Certify):
+            raise InvalidInputError(f'lift goes with method "certify", got {chosen.name!r}')
         if gamma is None and isinstance(chosen, Certify):
             chosen = CertifyWithoutMargin(chosen, prediction_goal(goal))
         return cls(
@@ -246,6 +258,7 @@ class RecoveryParameters:
             looks=checked_looks(looks),
             rng=generator(random_state),
             hints=checked_hint(hint, len(points)),
+            lift=lift,
         )
 
     def run(
@@ -266,6 +279,7 @@ class RecoveryParameters:
             confirmed=confirmed,
             hints=self.hints,
             looks=self.looks,
+            lift=self.lift,
         )
         budget = self.budget
         if budget.max_questions is not None:
@@ -287,6 +301,7 @@ def recover(
     answers: Iterable[Answer] = (),
     known: Any = None,
     hint: Any = None,
+    lift: str | Polynomial | Lift | None = None,
     error_rate: float = 0.0,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
@@ -328,13 +343,14 @@ def recover(
         hint,
         looks,
         max_looks,
+        checked_lift(lift, X, points),
     )
     parameters = replace(parameters, looks=answering.look_sizes(parameters.looks))
     given, read = _given(known, answers, len(points)), VerdictReader()
 
     def driven(run: RecoveryRun) -> Recovery:
         after_batch = None if on_progress is None else lambda: on_progress(run.labelling)
-        if parameters.looks != PAIRS:
+        if not parameters.looks.pairs_only:
             return drive_looks(
                 run,
                 lambda looks: checked_replies(answering, looks, read),

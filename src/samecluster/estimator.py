@@ -12,6 +12,8 @@ from sklearn.utils.validation import validate_data
 from samecluster._typing import FloatArray
 from samecluster.api import recover
 from samecluster.errors import InvalidInputError
+from samecluster.lifts.lift import Lift
+from samecluster.lifts.polynomial import Polynomial
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer
@@ -26,9 +28,10 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters, margin, method, audit, max_questions, looks, max_looks, answers, known, hint : as in
+    n_clusters, margin, method, audit, max_questions, looks, max_looks : as in
         `samecluster.recover`, with the same defaults and the same results, but that one cluster is
         allowed here, as everywhere in scikit-learn; it asks nothing
+    answers, known, hint, lift : as in `samecluster.recover`
     error_rate, random_state, on_progress : as in `samecluster.recover`
     oracle : an `samecluster.oracles.Oracle`, or a function of two row numbers. `fit` asks it.
 
@@ -62,6 +65,7 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         answers: Iterable[Answer] = (),
         known: Any = None,
         hint: Any = None,
+        lift: str | Polynomial | Lift | None = None,
         error_rate: float = 0.0,
         oracle: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -77,6 +81,7 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.answers = answers
         self.known = known
         self.hint = hint
+        self.lift = lift
         self.error_rate = error_rate
         self.oracle = oracle
         self.random_state = random_state

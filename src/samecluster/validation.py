@@ -14,6 +14,7 @@ from samecluster._parameters import whole_number
 from samecluster._resolution import far_values
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import FarValuesWarning, InvalidInputError
+from samecluster.lifts.lift import ColumnMap, fitted_lift
 from samecluster.questions.given_groups import groups_as_pairs
 from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question
@@ -150,6 +151,15 @@ def checked_looks(looks: Any) -> LookSizes:
     if looks == "auto":
         return LookSizes()
     raise InvalidInputError(f'looks must be "pairs", "auto" or LookSizes, got {looks!r}')
+
+
+def checked_lift(lift: Any, X: Any, points: FloatArray) -> ColumnMap | None:
+    """The lift for the columns of ``points`` (n, d), named as X names them; None for none."""
+    if lift is None:
+        return None
+    names = getattr(X, "columns", ())
+    low, high = points.min(axis=0), points.max(axis=0)
+    return fitted_lift(lift, low, high, points, list(names))
 
 
 def generator(random_state: Any) -> np.random.Generator:

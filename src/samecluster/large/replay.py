@@ -26,7 +26,7 @@ def replayed(log: ProofLog, X: FloatArray, survey: Survey, settings: Certify) ->
     all rows. RefutedError if the margin does not allow it.
     """
     kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs)
-    known = Knowledge(X, log.margin, log.n_clusters, log.resolution, kernel, 0, survey)
+    known = Knowledge(X, log.margin, log.n_clusters, log.resolution, kernel, 0, survey, log.lift)
     records = [record for record in log.records if record[0] != "count"]
     for record in records:
         _take(known, record)

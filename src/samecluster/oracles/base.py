@@ -12,8 +12,8 @@ import numpy as np
 from samecluster._typing import FloatArray
 from samecluster.errors import AnswerError, InvalidInputError, OracleError
 from samecluster.questions.look import (
-    PAIRS,
     Board,
+    CheckSheet,
     Choice,
     Look,
     LookSizes,
@@ -58,6 +58,18 @@ class Oracle(ABC):
         """The items that do not belong with the reference, or `Marks`; None means unsure."""
         raise NotImplementedError
 
+    def check(self, sheet: CheckSheet) -> Any:
+        """The items that do not belong with the reference beside them, or `Marks`.
+
+        Put by audits to those who have `sort`. As it stands it answers one pair after the other;
+        whoever sees the sheet as a whole overrides it.
+        """
+        said = {item: self.answer(Question(item, beside)) for item, beside in sheet.cells}
+        return Marks(
+            tuple(item for item in said if said[item] is Verdict.DIFFERENT),
+            tuple(item for item in said if said[item] is Verdict.UNSURE),
+        )
+
     def join(self, board: Board) -> Any:
         """The sets of items that are one cluster, or `Unions`; None means unsure."""
         raise NotImplementedError
@@ -70,10 +82,10 @@ class Oracle(ABC):
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
         """What of the wanted looks it can answer; oracles that ask others override it."""
         mine = type(self)
-        return LookSizes(
-            wanted.choice if mine.choose is not Oracle.choose else PAIRS.choice,
-            wanted.sheet if mine.sort is not Oracle.sort else PAIRS.sheet,
-            wanted.board if mine.join is not Oracle.join else PAIRS.board,
+        return wanted.limited(
+            choice=mine.choose is not Oracle.choose,
+            sheet=mine.sort is not Oracle.sort,
+            board=mine.join is not Oracle.join,
         )
 
     @property
@@ -147,6 +159,8 @@ def checked_reply(oracle: Oracle, look: Look, read: VerdictReader | None = None)
                 return _as_picks(oracle.choose(look))
             case Sheet():
                 return _as_marks(oracle.sort(look), look)
+            case CheckSheet():
+                return _as_marks(oracle.check(look), look)
             case Board():
                 return _as_unions(oracle.join(look), look)
     except AnswerError:
@@ -180,7 +194,7 @@ def _as_picks(said: Any) -> Picks:
     return Picks((int(said),) if np.ndim(said) == 0 else tuple(int(place) for place in said))
 
 
-def _as_marks(said: Any, sheet: Sheet) -> Marks:
+def _as_marks(said: Any, sheet: Sheet | CheckSheet) -> Marks:
     if said is None or said is Verdict.UNSURE:
         return Marks(unsure=sheet.items)
     return said if isinstance(said, Marks) else Marks(tuple(int(item) for item in said))

@@ -35,14 +35,22 @@ differ A B columns non-members
                     and what is outside A or outside B would be outside of it, with the same
                     contradiction: so A and B are different
 
+A header with a *lift* is about other columns. Of the kind "polynomial": with u_j = (x_j − shift_j)
+/ 2^exponent_j for every column j that varies, all monomials up to the degree, ordered by degree and
+then by columns (u_0, u_1, u_0², u_0 u_1, u_1², …), each computed from left to right in floats, a
+rounding per operation. They are computed here from X, and the proof is about these floats. Of the
+kind "own": X is what somebody's function returned; nothing is known about it.
+
 All is decided in exact arithmetic: by floats where a bound on every rounding error decides, by
 integers and fractions (every float is one) where it does not.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import itertools
+import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -53,7 +61,12 @@ import numpy as np
 import numpy.typing as npt
 
 Array = npt.NDArray[Any]
-FORMAT = "samecluster-proof-1"
+FORMAT, LIFTED_FORMAT = "samecluster-proof-1", "samecluster-proof-2"  # the latter with a lift
+LIFTS = {1: "linear", 2: "quadratic", 3: "cubic", 4: "quartic"}
+_MOST_LIFTED = 400  # columns
+# A shift farther away than this many ranges, or numbers of another size than this, would lose what
+# a column's values differ by: then all points are one, and everything is in reach.
+_FAR, _OF_UNIT_SIZE = 2.0**10, 2.0**64
 _UNREADABLE = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 
 
@@ -73,7 +86,8 @@ class VerifiedProof:
     n_clusters: int
     n_records: dict[str, int]
     all_different: bool  # whether the named clusters are shown to be pairwise different
-    resolution: npt.NDArray[np.float64]  # τ of each column
+    resolution: npt.NDArray[np.float64]  # τ of each column, lifted ones if there is a lift
+    lift: str  # what the margin is one in, to come after "in"; empty if there is no lift
     n_by_rationals: int  # `in` and `out` records that floats could not decide
 
 
@@ -98,6 +112,43 @@ def spread(column: Array) -> float:
     return float(np.partition(away, tenth)[tenth]) if len(away) else 0.0
 
 
+def lifted(
+    X: Array, header: dict[str, Any], need: Callable[[bool, str], None]
+) -> tuple[Array, str]:
+    """The columns that a proof about X is about, and what the lift is called."""
+    if "lift" not in header:
+        return X, ""
+    lift = header["lift"]
+    if lift["kind"] == "own":
+        need(lift.keys() == {"kind", "name"} and isinstance(lift["name"], str), "no such lift")
+        return X, f"what the lift {lift['name']!r} returned"
+    need(lift["kind"] == "polynomial", f"there is no lift of the kind {lift['kind']!r}")
+    known = {"kind", "degree", "columns", "shift", "exponent"}
+    need(lift.keys() == known, "a polynomial lift has a degree, columns, shifts and exponents")
+    degree, names = lift["degree"], lift["columns"]
+    need(type(degree) is int and degree in LIFTS, f"there is no lift of degree {degree!r}")
+    low, high = X.min(axis=0), X.max(axis=0)
+    need(names == np.flatnonzero(high > low).tolist(), "not the columns that vary are lifted")
+    n_columns = math.comb(len(names) + degree, degree) - 1
+    need(0 < n_columns <= _MOST_LIFTED, f"a lift to {n_columns} columns is not allowed")
+    units = []
+    for j, shift, exponent in zip(names, lift["shift"], lift["exponent"], strict=True):
+        at, range_ = float.fromhex(shift), high[j] - low[j]
+        near = low[j] - _FAR * range_ <= at <= high[j] + _FAR * range_
+        need(bool(near), f"column {j} is shifted beyond its range")
+        need(type(exponent) is int, f"exponent {exponent!r}")
+        units.append(np.ldexp(X[:, j] - at, -exponent))
+        largest = np.abs(units[-1]).max()
+        need(bool(1 / _OF_UNIT_SIZE <= largest <= _OF_UNIT_SIZE), f"column {j} is out of scale")
+    columns = [
+        functools.reduce(np.multiply, factors)
+        for power in range(1, degree + 1)
+        for factors in itertools.combinations_with_replacement(units, power)
+    ]
+    listed = ", ".join(map(str, names))
+    return np.column_stack(columns), f"the {LIFTS[degree]} lift of columns {listed}"
+
+
 def check(X: Array, lines: Iterable[Any], resolution: float = 2.0**-10) -> VerifiedProof:
     """Check a log: a header, then records. Raises BadProof at the first that does not hold.
 
@@ -106,7 +157,8 @@ def check(X: Array, lines: Iterable[Any], resolution: float = 2.0**-10) -> Verif
     lines = iter(lines)
     header: Any = next(lines, {})
     try:
-        checker = _Checker(np.asarray(X, dtype=np.float64), header, resolution)
+        with np.errstate(over="ignore"):  # what is not finite is refused
+            checker = _Checker(np.asarray(X, dtype=np.float64), header, resolution)
     except _UNREADABLE as error:
         raise BadProof(-1, f"cannot be read ({error!r})") from error
     rules: dict[str, Callable[..., None]] = {
@@ -131,6 +183,7 @@ def check(X: Array, lines: Iterable[Any], resolution: float = 2.0**-10) -> Verif
         n_records=dict(checker.counts),
         all_different=checker.all_different(),
         resolution=checker.tau,
+        lift=checker.lift,
         n_by_rationals=checker.n_by_rationals,
     )
 
@@ -144,16 +197,21 @@ class _Checker:
 
     def __init__(self, X: Array, header: dict[str, Any], share: float) -> None:
         self.record = -1
+        wanted = LIFTED_FORMAT if "lift" in header else FORMAT
+        self.need(header.get("format") == wanted, f"the format is not {wanted!r}")
+        is_own = "lift" in header and header["lift"]["kind"] == "own"
+        about = "what a lift returned, and these columns are not that" if is_own else "other data"
+        self.need(header["fingerprint"] == fingerprint(X), f"the proof is about {about}")
+        self.need(bool(np.isfinite(X).all()), "coordinates that are not finite")
+        X, self.lift = lifted(X, header, self.need)
         self.n, self.d = X.shape
-        self.need(header.get("format") == FORMAT, f"the format is not {FORMAT!r}")
-        self.need(header["fingerprint"] == fingerprint(X), "the proof is about other data")
         self.k = header["n_clusters"]
         self.limit = 1 + Fraction(float.fromhex(header["margin"]))
         self.need(self.limit > 1, "the margin is not above 0")
         self.tau = np.array([float.fromhex(tau) for tau in header["resolution"]])
         in_range = self.tau.shape == (self.d,) and ((self.tau >= 0) & np.isfinite(self.tau)).all()
         self.need(bool(in_range), "resolution out of range")
-        self.need(bool(np.isfinite(X).all()), "coordinates that are not finite")
+        self.need(bool(np.isfinite(X).all()), "lifted coordinates that are not finite")
         for j, tau in enumerate(self.tau.tolist()):
             self.need_fine(j, tau, spread(X[:, j]), share)
         # Row i is (x_i, 1), and row -1-j, counted from the end, is (τ_j e_j, 0).

@@ -14,7 +14,7 @@ import numpy as np
 
 from samecluster._files import MAX_BYTES, check_input, check_size, written_file
 from samecluster.errors import InvalidInputError
-from samecluster.proof.log import FORMAT, ProofLog, in_parts
+from samecluster.proof.log import FORMATS, ProofLog, in_parts
 from samecluster.proof.parquet import RowWriter, read_rows
 
 _PER_CHARACTER = 16  # bytes in memory of a character of JSON: lists of numbers, and the text
@@ -62,7 +62,7 @@ def is_proof_file(path: Path) -> bool:
                 header = json.loads(lines.readline(_LONGEST_HEADER))
     except (EOFError, OSError, ValueError, RecursionError, zlib.error):
         return False
-    return isinstance(header, dict) and header.get("format") == FORMAT
+    return isinstance(header, dict) and header.get("format") in FORMATS
 
 
 def load_proof(path: str | Path) -> ProofLog:

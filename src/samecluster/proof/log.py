@@ -13,8 +13,13 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster._typing import Array, FloatArray, IntArray
+from samecluster.lifts.lift import ColumnMap, lift_from_json
 
 FORMAT = "samecluster-proof-1"
+LIFTED_FORMAT = "samecluster-proof-2"
+"""The same with a lift in the header: who does not know lifts must not read it."""
+
+FORMATS = (FORMAT, LIFTED_FORMAT)
 _ROWS_PER_LINE = 8192  # about 0.5 MB of JSON: a reader holds one line, however long the proof
 _NUMBERS_PER_LINE = 1_000_000  # the same for rows of more than a hundred numbers
 _OF_MANY = {"in": 2, "sdp": 3}  # kinds that show many items, and the field that has them
@@ -27,16 +32,23 @@ class ProofLog:
     ----------
     fingerprint : of the coordinates the proof is about
     margin, n_clusters : as declared; n_clusters may be None
-    resolution : (d,) τ of each column
+    resolution : (d,) τ of each column, lifted ones if there is a lift
+    lift : the lift that the margin is one in
     """
 
     def __init__(
-        self, fingerprint: str, margin: float, n_clusters: int | None, resolution: FloatArray
+        self,
+        fingerprint: str,
+        margin: float,
+        n_clusters: int | None,
+        resolution: FloatArray,
+        lift: ColumnMap | None = None,
     ) -> None:
         self.fingerprint = fingerprint
         self.margin = margin
         self.n_clusters = n_clusters
         self.resolution = resolution
+        self.lift = lift
         self._records: list[tuple[Any, ...]] = []
 
     def __len__(self) -> int:
@@ -101,12 +113,14 @@ class ProofLog:
         self._records.append(("differ", int(a), int(b), *weighed))
 
     def header(self) -> dict[str, Any]:
+        lift = {} if self.lift is None else {"lift": self.lift.to_json()}
         return {
-            "format": FORMAT,
+            "format": LIFTED_FORMAT if lift else FORMAT,
             "fingerprint": self.fingerprint,
             "margin": float(self.margin).hex(),
             "n_clusters": self.n_clusters,
             "resolution": [float(tau).hex() for tau in self.resolution],
+            **lift,
         }
 
     def lines(self) -> Iterator[Any]:
@@ -124,6 +138,7 @@ class ProofLog:
             float.fromhex(header["margin"]),
             header["n_clusters"],
             np.array([float.fromhex(tau) for tau in header["resolution"]]),
+            lift_from_json(header.get("lift")),
         )
         for kind, *fields in lines:
             if kind == "in":

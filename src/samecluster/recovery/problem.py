@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
+from samecluster.lifts.lift import ColumnMap
 from samecluster.points.survey import Survey
 from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
@@ -29,7 +31,8 @@ class Problem:
     ``confirmed`` is None if answers are trusted; otherwise those questions were put again, and a
     margin that others refute is not given up before they are, too. With a ``survey`` X is a
     sample of the data that was surveyed, in random order. ``hints`` (n,) are groups that somebody
-    believes in, -1 where there is none; they only choose questions. ``looks`` may be used.
+    believes in, -1 where there is none; they only choose questions. ``looks`` may be used. With a
+    ``lift`` the margin is one of ``lifted`` points, and a survey is one of lifted columns.
     """
 
     X: FloatArray
@@ -43,6 +46,12 @@ class Problem:
     survey: Survey | None = None
     hints: IntArray | None = None
     looks: LookSizes = PAIRS
+    lift: ColumnMap | None = None
+
+    @cached_property
+    def lifted(self) -> FloatArray:
+        """The points (n, D) that margins are about: lifted ones if there is a lift."""
+        return self.X if self.lift is None else self.lift.apply(self.X)
 
     @property
     def counted_answers(self) -> list[Answer]:

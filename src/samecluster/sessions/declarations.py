@@ -24,6 +24,7 @@ from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.numbering import new_anchors
 from samecluster.sessions.state.votes import Vote
+from samecluster.sessions.storage.events import format_for
 from samecluster.validation import checked_hint
 
 
@@ -34,9 +35,11 @@ class Declarations:
         self._recorder, self._known, self._queue = recorder, known, queue
 
     def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
-        """Change n_clusters, margin, method, audit, max_questions or opinions from here on."""
-        body = {"parameters": checked_parameters(changes)}
+        """Change n_clusters, margin, method, audit, max_questions, looks or opinions from here."""
+        body: dict[str, Any] = {"parameters": checked_parameters(changes)}
         check_people_only(body["parameters"], self._recorder.state.people)
+        if format_for(changes) > 1:
+            body["format"] = format_for(changes)
         self._recorder.append_if_usable("parameters", who, body, self._known.new_numbers())
 
     def widen(self, at_once: int, who: str | None = None) -> None:

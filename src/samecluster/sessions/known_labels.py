@@ -90,4 +90,10 @@ def _as_declared(recovery: Recovery, state: State) -> Recovery:
     audit = recovery.audit
     if audit is not None:
         audit = replace(audit, confidence=float(state.parameters["audit"][1]))
-    return replace(recovery, n_questions=state.n_questions, audit=audit)
+    return replace(
+        recovery,
+        n_questions=state.n_questions,
+        n_looks=state.n_looks,
+        n_shown=state.book.n_shown,
+        audit=audit,
+    )

@@ -7,15 +7,17 @@ from typing import Any
 
 from samecluster._parameters import whole_number
 from samecluster.errors import InvalidInputError
+from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.question import checked_verdict
 from samecluster.sessions.state.items import Items
-from samecluster.validation import checked_audit
+from samecluster.validation import checked_audit, checked_looks
 
 MODEL = "model "
 """How the names begin under which language models answer."""
 
-_PARAMETERS = ("audit", "margin", "max_questions", "method", "n_clusters", "opinions")
+_PARAMETERS = ("audit", "looks", "margin", "max_questions", "method", "n_clusters", "opinions")
+_SIZES = ("choice", "sheet", "board")
 
 
 def checked_answers(
@@ -41,6 +43,8 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("max_questions", "opinions"):
         if checked.get(name) is not None:
             checked[name] = whole_number(name, checked[name])
+    if checked.get("looks") is not None:
+        checked["looks"] = _checked_looks(checked["looks"])
     if checked.get("audit") is not None:
         checked["audit"] = list(checked_audit(checked["audit"]) or ())
     return checked
@@ -62,3 +66,11 @@ def check_people_only(parameters: Mapping[str, Any], people: Iterable[str | None
             "labels written (-o FILE), and let people check these in a session of their own "
             "(samecluster label FILE --labels cluster --labels-as hint --audit 0.05)"
         )
+
+
+def _checked_looks(looks: Any) -> Any:
+    """ "pairs", "auto", or the sizes of looks as JSON has them."""
+    if isinstance(looks, Mapping) and looks.keys() <= set(_SIZES):
+        looks = LookSizes(**looks)
+    sizes = checked_looks(looks)
+    return looks if isinstance(looks, str) else {name: getattr(sizes, name) for name in _SIZES}

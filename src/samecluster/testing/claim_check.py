@@ -109,7 +109,7 @@ class _Judge:
         self.claims: tuple[Claim, ...] = result.claims
         self.labels, self.codes = np.asarray(result.labels), np.asarray(result.how_codes)
         self.answers: Sequence[Answer] = result.answers
-        self.truth, self.X = truth, X
+        self.truth, self.X, self.lift = truth, X, getattr(result, "lift", None)
         self.cluster_of = _clusters_of(self.labels, self.codes == How.ASKED, truth)
         self._held: dict[Premise, Held] = {}
 
@@ -196,7 +196,8 @@ class _Judge:
         if self.X is None:
             return Held.UNDECIDED
         kept = np.setdiff1d(np.arange(len(self.truth)), premise.exceptions)
-        X, numbers = self.X[kept], np.unique(self.truth[kept], return_inverse=True)[1]
+        points = self.X if self.lift is None else self.lift.apply(self.X)
+        X, numbers = points[kept], np.unique(self.truth[kept], return_inverse=True)[1]
         return _all_held(
             _has_margin(X, numbers == shown.label, shown, premise)
             for shown in true_margin(X, numbers)

@@ -12,7 +12,7 @@ from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.workspace.open import session_path
 from samecluster.workspace.request import Request
 
-_ANSWERS = ("answered", "unsure", "flagged")
+_ANSWERS = ("answered", "unsure", "flagged", "looked")
 _MOST_NAMED = 3
 
 

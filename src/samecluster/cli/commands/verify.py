@@ -10,6 +10,7 @@ import numpy as np
 
 from samecluster._parameters import check_share
 from samecluster.cli.terminal.screen import Screen
+from samecluster.lifts.lift import lift_from_json
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
 from samecluster.recovery.result.premises import MarginHolds
@@ -40,7 +41,9 @@ def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | N
     known = int(np.count_nonzero(verified.labels >= 0))
     margin = float.fromhex(header["margin"])
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in verified.n_records.items())
-    assumed = clause(MarginHolds(margin, resolution=tuple(verified.resolution.tolist())))
+    lift = lift_from_json(header.get("lift"), table.names)
+    told = "" if lift is None else lift.said()
+    assumed = clause(MarginHolds(margin, False, tuple(verified.resolution.tolist()), lift=told))
     if {"last", "count"} & verified.n_records.keys():
         assumed += f" and there are {header['n_clusters']} clusters"
     console.print(

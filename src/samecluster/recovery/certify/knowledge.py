@@ -13,6 +13,7 @@ import numpy as np
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.geometry.reach.kernel import Kernel
+from samecluster.lifts.lift import ColumnMap, proof_data
 from samecluster.points.survey import Survey
 from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
@@ -34,7 +35,8 @@ class Knowledge:
 
     ``names`` has the asked items and the pairs of names known to differ, ``closure.labels`` (n,)
     the name of each point's cluster, ``outside`` (n, names) what single points are known to be
-    outside of. No proof enters ``names``.
+    outside of. No proof enters ``names``. With a ``lift`` the margin, ``tau`` and a survey are
+    about lifted columns.
     """
 
     def __init__(
@@ -46,10 +48,13 @@ class Knowledge:
         kernel: Kernel,
         seed: int,
         survey: Survey | None = None,
+        lift: ColumnMap | None = None,
     ) -> None:
-        mark = fingerprint(X) if survey is None else survey.fingerprint
-        self.log = ProofLog(mark, margin, n_clusters, tau)
-        self.closure = Closure(X, margin, tau, self.log, kernel, seed, survey)
+        lifted = X if lift is None else lift.apply(X)
+        data = proof_data(X, lifted, lift)
+        mark = fingerprint(data) if survey is None else survey.fingerprint
+        self.log = ProofLog(mark, margin, n_clusters, tau, lift)
+        self.closure = Closure(lifted, margin, tau, self.log, kernel, seed, survey)
         self.outside: BoolArray = np.zeros((len(X), 0), dtype=np.bool_)
         self.names = ClusterNames()
         self.names.on_merge(self._merge)
@@ -71,11 +76,14 @@ class Knowledge:
         return self.log.n_clusters == len(self.alive) and self.names.all_different
 
     def extend(self, points: FloatArray) -> None:
-        """Take in more points of the data that X is a sample of."""
-        self.closure.extend(points)
+        """Take in more points (m, d) of the data that X is a sample of."""
+        self.closure.extend(self._lifted(points))
         self.points = np.concatenate([self.points, points])
         unknown = np.zeros((len(points), self.outside.shape[1]), np.bool_)
         self.outside = np.concatenate([self.outside, unknown])
+
+    def _lifted(self, points: FloatArray) -> FloatArray:
+        return points if self.log.lift is None else self.log.lift.apply(points)
 
     # -- answers ---------------------------------------------------------------------------------
 
@@ -295,7 +303,12 @@ class Knowledge:
             about or answers_about(answers, item, cluster, self.names.name_of),
             margin,
             largest_margin(
-                self.points, self.log.resolution, answers, margin, self.closure.kernel, self._seed
+                self._lifted(self.points),
+                self.log.resolution,
+                answers,
+                margin,
+                self.closure.kernel,
+                self._seed,
             ),
         )
 

@@ -107,7 +107,7 @@ class CertifyRun:
         self.names = self.known.names
         self.names.on_merge(lambda kept, gone: labelling.rename(gone, kept))
         n = len(problem.X) if problem.survey is None else problem.survey.n
-        self.sample = Sample.first(problem.X, self.known.closure.order, n)
+        self.sample = Sample.first(problem.lifted, self.known.closure.order, n)
         hints = None if problem.hints is None else problem.hints[self.sample.rows]
         self.guide = Guide(self.sample.points, problem.n_clusters, seed, hints)
         self.chooser = QuestionChooser(
@@ -125,7 +125,7 @@ class CertifyRun:
             self.deduction = Deduction(self.known, guess, compiled, exhaustive, seed)
         self.pairs = NamePairs(self.known, self.deduction)
         self.placement = ProofPlacement(self.known, self.chooser.plausible, problem.looks)
-        self.stall = StallWatch(problem.X.shape[1])
+        self.stall = StallWatch(problem.lifted.shape[1])
         self._refined = False
         # Points that get no label: exceptions, and those that answers leave unsure.
         self._set_aside: set[int] = set(problem.exceptions)
@@ -321,7 +321,16 @@ class CertifyRun:
 def _knowledge(settings: Certify, problem: Problem, margin: float, seed: int) -> Knowledge:
     kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs)
     extent = None if problem.survey is None else problem.survey.extent
-    tau = resolution_of(problem.X, settings.resolution, extent)
-    known = Knowledge(problem.X, margin, problem.n_clusters, tau, kernel, seed, problem.survey)
+    tau = resolution_of(problem.lifted, settings.resolution, extent)
+    known = Knowledge(
+        problem.X,
+        margin,
+        problem.n_clusters,
+        tau,
+        kernel,
+        seed,
+        problem.survey,
+        problem.lift,
+    )
     known.closure.set_apart(np.array(sorted(problem.exceptions), dtype=np.int64))
     return known

@@ -206,7 +206,9 @@ class _Claims:
         basis, log, found = self.basis, self.basis.proof, list[Premise]()
         if basis.margin is not None:
             resolution = basis.resolution if log is None else log.resolution
-            found.append(MarginHolds(basis.margin, basis.guessed, resolution, basis.exceptions))
+            lift = "" if log is None else log.lift
+            held = MarginHolds(basis.margin, basis.guessed, resolution, basis.exceptions, lift)
+            found.append(held)
             found += basis.prepared
         # Without a log nobody can tell whether the number was used.
         if basis.n_clusters is not None and (log is None or log.rests_on_count):

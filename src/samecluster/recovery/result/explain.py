@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
+    from samecluster.proof.log import ProofLog
     from samecluster.recovery.result.result import Recovery
 
 
@@ -60,7 +61,7 @@ def _reason(recovery: Recovery, item: int) -> str:
                 f"(given that there are {log.n_clusters})."
             )
         elif record[0] == "sdp" and record[2] == "in" and item in record[3]:
-            return _contradiction(log.margin, *record[4:])
+            return _contradiction(log, *record[4:])
     return _founder(recovery, item)
 
 
@@ -77,11 +78,14 @@ def _combination(recovery: Recovery, row: Any) -> str:
     log = recovery.proof
     assert log is not None
     item, columns = int(row[0]), [int(name) for name in row[1:]]
-    X, d = recovery.points, len(log.resolution)
+    members = [name for name in columns if name >= 0]
+    rows = recovery.points[[item, *members]]
+    own, *others = rows if log.lift is None else log.lift.apply(rows)
+    d, X = len(log.resolution), dict(zip(members, others, strict=True))
     vectors = np.zeros((d + 1, d + 1))
     for at, name in enumerate(columns):
         if name >= 0:
-            vectors[:, at] = np.append(X[name] - X[item], 1.0)
+            vectors[:, at] = np.append(X[name] - own, 1.0)
         else:
             vectors[-1 - name, at] = log.resolution[-1 - name]
     weights = np.linalg.solve(vectors, np.append(np.zeros(d), 1.0))
@@ -91,18 +95,23 @@ def _combination(recovery: Recovery, row: Any) -> str:
         if weight
     )
     total, limit = float(np.abs(weights).sum()), float(np.sqrt(1.0 + log.margin))
-    return f"it is {terms}. The sizes of the weights add up to {total:.6g} ≤ √(1+γ) = {limit:.6g}."
+    inside = "" if log.lift is None else f", in {log.lift.said()}"
+    return (
+        f"it is {terms}{inside}. The sizes of the weights add up to {total:.6g} ≤ √(1+γ) = "
+        f"{limit:.6g}."
+    )
 
 
-def _contradiction(margin: float, columns: Any, non_members: Any, weight: str) -> str:
+def _contradiction(log: ProofLog, columns: Any, non_members: Any, weight: str) -> str:
     """Why the item cannot be outside: the weights on members and non-members do not add up."""
+    margin, inside = log.margin, "" if log.lift is None else f" in {log.lift.said()}"
     inner, outer = _weighed(columns), _weighed(non_members)
     own = float.fromhex(weight)
     lam = sum(weight for _, weight in inner)
     mu = sum(weight for _, weight in outer) + own
     others = f", {_listed(outer)}" if outer else ""
     return (
-        f"no ellipsoid of margin {margin:g} can hold {_listed(inner)} and "
+        f"no ellipsoid of margin {margin:g}{inside} can hold {_listed(inner)} and "
         f"leave out this item ({own:.4g}){others} (weights in brackets). With these weights the "
         "squared lengths of the first add up to at least those of the others, whatever the "
         f"ellipsoid; but at most to {lam:.6g}, and the others to more than (1+γ) × {mu:.6g} = "

@@ -56,7 +56,8 @@ class AnswersRight(Premise):
 class MarginHolds(Premise):
     """Every cluster has ``margin`` at ``resolution`` among all items but ``exceptions``.
 
-    ``resolution`` has a length per column; it is empty where the margin is the paper's own.
+    ``resolution`` has a length per column; it is empty where the margin is the paper's own. The
+    margin is one in ``lift``, as text, unless that is empty.
     """
 
     kind: ClassVar[str] = "margin"
@@ -64,6 +65,7 @@ class MarginHolds(Premise):
     guessed: bool = False
     resolution: tuple[float, ...] = ()
     exceptions: tuple[int, ...] = ()
+    lift: str = ""
 
 
 @dataclass(frozen=True)

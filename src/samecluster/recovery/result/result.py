@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster._typing import FloatArray, IntArray
+from samecluster.lifts.lift import ColumnMap
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
 from samecluster.recovery.result.audit_report import AuditReport
@@ -145,6 +146,11 @@ class Recovery:
     def count(self, how: How) -> int:
         """How many labels are known this way."""
         return int(np.count_nonzero(self.how_codes == how))
+
+    @property
+    def lift(self) -> ColumnMap | None:
+        """The lift that the margin is one in; None for the columns as they are."""
+        return None if self.proof is None else self.proof.lift
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:

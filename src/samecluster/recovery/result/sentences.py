@@ -44,7 +44,7 @@ def audit_sentence(report: Any) -> str:
     unsure = f", {report.n_unsure:,} of them unsure" if report.n_unsure else ""
     told = (
         f"{100 * report.confidence:.10g} % confidence, {count(report.n_audits, 'audit')}{unsure}, "
-        f"{count(report.n_rounds, 'round')}"
+        f"{count(report.n_rounds, 'round')}{_decoys(report)}"
     )
     percent = _percent_rounded_up(report.n_wrong_at_most, report.n_labels or 1)
     if not report.n_labels:
@@ -56,6 +56,17 @@ def audit_sentence(report: Any) -> str:
     else:
         shown = f"at most {percent} % of the labels are wrong ({told})"
     return f"{shown}{_gap(report)}{_not_counted(report)}"
+
+
+def _decoys(report: Any) -> str:
+    """What the bound assumes where checks were put on sheets."""
+    if not report.n_decoys:
+        return ""
+    most = math.ceil(100 * report.overlooked_at_most)
+    return (
+        f"; {report.n_overlooked:,} of {count(report.n_decoys, 'decoy')} overlooked, so at most "
+        f"{most} % of wrong labels, if they are no easier to overlook than decoys"
+    )
 
 
 def _gap(report: Any) -> str:
@@ -186,7 +197,8 @@ def _margin_holds(premise: Any) -> str:
     )
     excepted = len(premise.exceptions)
     but = f" but for {count(excepted, 'exception')}" if excepted else ""
-    return f"every cluster has {margin}{_at_resolution(premise.resolution)}{but}"
+    inside = f" in {premise.lift}" if premise.lift else ""
+    return f"every cluster has {margin}{inside}{_at_resolution(premise.resolution)}{but}"
 
 
 def _at_resolution(lengths: Sequence[float]) -> str:

@@ -24,12 +24,14 @@ class ProofSummary:
     """What a proof log says beside the labels.
 
     ``resolution`` has a length per column, ``rests_on_count`` says whether the number of clusters
-    was used, and ``different`` has pairs of items that the log puts into different clusters.
+    was used, ``different`` has pairs of items that the log puts into different clusters, and
+    ``lift`` says in which lift the margin is one; empty for none.
     """
 
     resolution: tuple[float, ...]
     rests_on_count: bool
     different: Pairs
+    lift: str = ""
 
 
 def summary_of(log: ProofLog | None, row_of: Callable[[int], int] = int) -> ProofSummary | None:
@@ -46,6 +48,7 @@ def summary_of(log: ProofLog | None, row_of: Callable[[int], int] = int) -> Proo
         tuple(np.asarray(log.resolution, dtype=float).tolist()),
         any(record[0] in ("last", "count") for record in log.records),
         frozenset((row_of(one), row_of(other)) for one, other in different),
+        "" if log.lift is None else log.lift.said(),
     )
 
 

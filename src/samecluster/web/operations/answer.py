@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.question import SessionLook, SessionQuestion, question_id
 from samecluster.sessions.session import Session
 from samecluster.web.context import Call, ServerContext
 from samecluster.web.operations.declared import (
@@ -161,9 +161,12 @@ async def _undo(context: ServerContext, call: Call) -> Any:
     def back(session: Session) -> SessionQuestion | None:
         placed, last = context.placed.pop(call.who, []), session.state.last_answer(call.who)
         together = last is not None and last.sequence in placed
-        question = None
+        question: SessionQuestion | SessionLook | None = None
         for _ in placed if together else [None]:
             question = session.undo(call.who, context.lease_seconds)
+        if isinstance(question, SessionLook):
+            first = question.look.questions[0]
+            return session.question(question_id(map(context.views.key, first.shown)))
         return question
 
     question = await context.thread.call(back, Urgency.ANSWER)
