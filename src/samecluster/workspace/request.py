@@ -34,6 +34,7 @@ class Request:
     data: str
     session: Path | None = None
     who: str | None = None
+    show: list[str] | None = None
     id_column: str | None = None
     features: list[str] | None = None
     ignore: list[str] | None = None

@@ -15,6 +15,7 @@ from samecluster.cli.commands.label import INTERRUPTED
 from samecluster.cli.options import Force, Json, OracleCommandOptions, takes_request
 from samecluster.cli.terminal.harmless import print_json
 from samecluster.errors import InvalidInputError, OracleError
+from samecluster.recovery.result.sentences import count
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
@@ -22,22 +23,40 @@ if TYPE_CHECKING:
     from samecluster.workspace.export import ResultFiles
     from samecluster.workspace.open import OpenSession
 
+_ANSWERS, _RESULTS = {"rich_help_panel": "Who answers"}, {"rich_help_panel": "Results"}
+
 OracleCommand = Annotated[
     str | None,
     typer.Option(
-        "--oracle-cmd", help="A program that reads a JSON question a line and writes an answer."
+        "--oracle-cmd",
+        metavar="PROGRAM",
+        help="A program that reads a JSON question a line and writes an answer.",
+        **_ANSWERS,
     ),
 ]
 Parallel = Annotated[
-    int, typer.Option("--parallel", help="Copies of the program, each with one question at a time.")
+    int,
+    typer.Option(
+        "--parallel",
+        metavar="NUMBER",
+        help="Copies of the program, each with one question at a time.",
+        **_ANSWERS,
+    ),
 ]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds to wait for an answer.")]
+Timeout = Annotated[
+    float,
+    typer.Option(
+        "--timeout", metavar="SECONDS", help="How long to wait for an answer.", **_ANSWERS
+    ),
+]
 Retries = Annotated[
-    int, typer.Option("--retries", help="How often a question is put again after a failure.")
-]
-Show = Annotated[
-    list[str] | None,
-    typer.Option("--show", help="Columns that the program sees: a,b,c or several times."),
+    int,
+    typer.Option(
+        "--retries",
+        metavar="NUMBER",
+        help="How often a question is put again after a failure.",
+        **_ANSWERS,
+    ),
 ]
 InBlocks = Annotated[
     bool,
@@ -45,25 +64,52 @@ InBlocks = Annotated[
         "--in-blocks",
         help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Truth is a "
         "column of numbers or a .npy file, and labels go to the folder -o.",
+        rich_help_panel="Reading the data",
     ),
 ]
 Join = Annotated[
     bool,
     typer.Option(
-        "--join", help="Let the program answer in a session with answers of others; needs --who."
+        "--join",
+        help="Let the program answer in a session with answers of others; needs --who.",
+        **_ANSWERS,
     ),
 ]
 NoSession = Annotated[
-    bool, typer.Option("--no-session", help="Keep no answers: a run that stops begins anew.")
+    bool,
+    typer.Option(
+        "--no-session",
+        help="Keep no answers: a run that stops begins anew.",
+        rich_help_panel="Session",
+    ),
 ]
 Out = Annotated[
     str | None,
-    typer.Option("-o", "--out", help="Where labels go: a .csv, .jsonl or .parquet file, or -"),
+    typer.Option(
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="Where labels go: a .csv, .jsonl or .parquet file, or -",
+        **_RESULTS,
+    ),
 ]
-Prefix = Annotated[str, typer.Option("--prefix", help="Put before the names of new columns.")]
-Raw = Annotated[bool, typer.Option("--raw", help="Leave text such as =1+1 in CSV as it is.")]
-Proof = Annotated[Path | None, typer.Option("--proof", help="Where the proof goes: .jsonl.gz")]
-Report = Annotated[Path | None, typer.Option("--report", help="Where a report goes: .html")]
+Prefix = Annotated[
+    str,
+    typer.Option(
+        "--prefix", metavar="TEXT", help="Put before the names of new columns.", **_RESULTS
+    ),
+]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="Leave text such as =1+1 in CSV as it is.", **_RESULTS)
+]
+Proof = Annotated[
+    Path | None,
+    typer.Option("--proof", metavar="FILE", help="Where the proof goes: .jsonl.gz", **_RESULTS),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Where a report goes: .html", **_RESULTS),
+]
 
 
 @takes_request("in_blocks")
@@ -73,17 +119,16 @@ def cluster(
     parallel: Parallel = 1,
     timeout: Timeout = 60.0,
     retries: Retries = 2,
-    show: Show = None,
-    in_blocks: InBlocks = False,
     join: Join = False,
-    no_session: NoSession = False,
     out: Out = None,
-    prefix: Prefix = "",
-    raw: Raw = False,
     proof: Proof = None,
     report: Report = None,
+    prefix: Prefix = "",
+    raw: Raw = False,
     force: Force = False,
     json: Json = False,
+    no_session: NoSession = False,
+    in_blocks: InBlocks = False,
 ) -> None:
     """Find the groups in data with a program that answers, or with the truth as a simulation.
 
@@ -95,7 +140,7 @@ def cluster(
     Exit code 0 when nothing is left to ask or the budget is spent, 2 if the data or an option
     cannot be used, 1 if the program fails or something else is wrong, 130 after Ctrl-C.
 
-    Example: samecluster cluster letters.csv --oracle-cmd "python ask_model.py" --parallel 4
+    Example: samecluster cluster letters.csv --oracle-cmd "python ask.py" -o out.csv
     """
     from samecluster._files import is_stdout
     from samecluster.cli.terminal.screen import Screen
@@ -118,7 +163,7 @@ def cluster(
     program = (
         None
         if oracle_cmd is None
-        else OracleCommandOptions(oracle_cmd, parallel, timeout, retries, show)
+        else OracleCommandOptions(oracle_cmd, parallel, timeout, retries, request.show)
     )
     request = replace(request, in_blocks=in_blocks or request.dask is not None)
     inputs = tuple(Path(path) for path in (request.pairs, request.truth) if path is not None)
@@ -208,8 +253,9 @@ def _cluster(
                     opened, found, report = label_blocks(progress, opened, answerer, files, audit)
                     about_rows = row_facts(opened, found, report, files.out)
         except OracleError as error:
-            n, noted = opened.session.state.n_questions, f"kept in {opened.path}"
-            kept = f"{n:,} answers are {noted}; the same command goes on" if is_kept else ""
+            n = opened.session.state.n_questions
+            kept = f"{count(n, 'answer')} kept in {opened.path}; the same command goes on"
+            kept = kept if is_kept else ""
             raise OracleError(f"{error}\n{kept}".strip()) from error
         told = {**facts(opened, None if truth is None else truth.groups), **about_rows}
         told["session"] = str(opened.path) if is_kept else None
@@ -259,7 +305,7 @@ def _greeted(progress: Screen, opened: OpenSession, request: Request, is_kept: b
             progress.print(f"Answers go to {opened.path}.")
     else:
         n = opened.session.state.n_questions
-        progress.print(f"Going on with {opened.path}: {n:,} answers are there.")
+        progress.print(f"Going on with {opened.path} after {count(n, 'answer')}.")
     if opened.blocks is not None:
         from samecluster.workspace.added_rows import import_answer_log
 

@@ -11,6 +11,7 @@ from samecluster.cli.terminal.answerers import Answerer
 from samecluster.cli.terminal.screen import Screen
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.sentences import count
 from samecluster.sessions.running.drivers import drive_session
 from samecluster.sessions.session import Session
 from samecluster.workspace.all_rows import AllRowsSweep, labelled_rows
@@ -68,4 +69,4 @@ def _course(session: Session) -> str:
     """Questions so far, and labels by how they are known."""
     known = session.snapshot()
     ways = [f"{known.count(how):,} {how.name.lower()}" for how in reversed(How) if known.count(how)]
-    return f"{known.n_questions:,} questions; {', '.join(ways)}"
+    return f"{count(known.n_questions, 'question')}; {', '.join(ways)}"
