@@ -59,6 +59,12 @@ _PANELS: dict[str, dict[str, Any]] = {
             "--categories", metavar="COLUMNS", help="Columns of categories to use."
         ),
         "text": typer.Option("--text", metavar="COLUMNS", help="Columns of text to use."),
+        "text_by": typer.Option(
+            "--text-by",
+            metavar="meaning|words",
+            help="What text becomes numbers by: 'meaning' (a model of English, unless said "
+            "otherwise if samecluster[text] is installed), or 'words' that texts share.",
+        ),
         "vectors": typer.Option(
             "--vectors", metavar="FILE", help="A file with the features, such as embeddings."
         ),

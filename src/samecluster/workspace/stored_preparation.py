@@ -32,6 +32,7 @@ _FEATURES = (
     ("--ignore", "ignore", "ignore"),
     ("--categories", "categories", "categories"),
     ("--text", "text", "texts"),
+    ("--text-by", "text_by", "text_method"),
     ("--id", "id_column", "id_column"),
     ("--scale/--no-scale", "scale", "scale"),
     ("--reduce", "reduce", "reduce"),
