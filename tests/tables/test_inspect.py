@@ -44,7 +44,7 @@ def test_the_command_says_how_the_file_is_read_and_what_is_used(flowers, capsys)
         "text of 1 kinds",
         "the id",
         "200 items with 2 features, standardised.",
-        "about 3 for each group",
+        "Enough rows per feature for proofs",
     ):
         assert words in out
 

@@ -7,7 +7,6 @@ opens it again gets the same features from the same cells, or an error that says
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -36,6 +35,7 @@ from samecluster.workspace.known_answers import import_known
 from samecluster.workspace.request import Request
 from samecluster.workspace.sample import newly_sampled, sampled_again
 from samecluster.workspace.stored_preparation import StoredPreparation
+from samecluster.workspace.typed_command import typed
 
 SUFFIX = ".samecluster"
 
@@ -120,7 +120,7 @@ def export_command(session: Path, data: str, out: str) -> str:
     """The command that writes the results of a session, as somebody could type it."""
     beside = session.suffix == SUFFIX and session.with_suffix("") == Path(data)
     named = [] if beside else ["--data", data]
-    return shlex.join(["samecluster", "export", str(session), *named, "-o", out])
+    return typed("export", session, *named, "-o", out)
 
 
 def open_session(request: Request, decide: MissingDecision | None = None) -> OpenSession:
@@ -278,7 +278,7 @@ def _session_in(
     try:
         return data.session(store, update=update, who=request.who)
     except DataMismatchError as error:
-        command = f"samecluster update {store.path.name} {request.data}"
+        command = typed("update", store.path, request.data)
         told = str(error).partition("; to go on")[0]
         raise DataMismatchError(f"{told}; to go on with these rows: {command}") from None
 

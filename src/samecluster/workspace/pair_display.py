@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from samecluster.errors import InvalidInputError
 from samecluster.tables.display import ShownCell, columns_to_show, shown
 from samecluster.workspace.open import OpenSession
+from samecluster.workspace.request import listed
 
 _FAR_APART = 25.0  # percent of the items lie between the two: a quarter of what there is
 
@@ -22,7 +23,10 @@ class ComparedCells:
 
 
 def checked_columns(opened: OpenSession, chosen: Sequence[str]) -> tuple[str, ...]:
-    """The columns to show: those that were named, or a choice of all."""
+    """The columns to show: those named now, or when the session began, or a choice of all."""
+    names = opened.table.names
+    kept = listed(opened.data.preparation.reading.get("show"), names)
+    chosen = chosen or [name for name in kept if name in names]
     if not chosen:
         return columns_to_show(opened.table, opened.options)
     kept_back = {opened.options.truth: "the truth", opened.options.labels: "the labels"}

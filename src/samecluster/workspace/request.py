@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samecluster._extras import has_static_embedding
 from samecluster._files import MAX_BYTES
 from samecluster.errors import InvalidInputError
 
@@ -34,11 +35,13 @@ class Request:
     data: str
     session: Path | None = None
     who: str | None = None
+    show: list[str] | None = None
     id_column: str | None = None
     features: list[str] | None = None
     ignore: list[str] | None = None
     categories: list[str] | None = None
     text: list[str] | None = None
+    text_by: str | None = None
     vectors: Path | None = None
     order: str | None = None
     image_size: int | None = None
@@ -122,6 +125,7 @@ class Request:
             labels=self.labels,
             categories=listed(self.categories, names),
             texts=listed(self.text, names),
+            text_method=self.text_by or ("meaning" if has_static_embedding() else "words"),
             scale=self.scale is not False,
             reduce=self.reduce,
             drop_missing=self.drop_missing,

@@ -32,6 +32,7 @@ _FEATURES = (
     ("--ignore", "ignore", "ignore"),
     ("--categories", "categories", "categories"),
     ("--text", "text", "texts"),
+    ("--text-by", "text_by", "text_method"),
     ("--id", "id_column", "id_column"),
     ("--scale/--no-scale", "scale", "scale"),
     ("--reduce", "reduce", "reduce"),
@@ -77,7 +78,7 @@ class StoredPreparation:
         """How the user says that the data is written; of a path only the name."""
         said = {name: getattr(request, name) for name in _READING}
         vectors = None if request.vectors is None else request.vectors.name
-        return {**said, "vectors": vectors, "words": "added"}
+        return {**said, "vectors": vectors, "words": "added", "show": request.show}
 
     def to_json(self) -> dict[str, Any]:
         return {

@@ -17,6 +17,7 @@ from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
 from samecluster.proof.files import is_proof_file, save_proof
+from samecluster.workspace.typed_command import typed
 
 
 def run_demo(
@@ -48,8 +49,8 @@ def run_demo(
     if save is not None:
         _save(instance, recovery, save, force)
         console.print(
-            f"To check the proof yourself: samecluster verify {save / 'data.npy'} "
-            f"{save / 'proof.jsonl.gz'}",
+            "To check the proof yourself: "
+            + typed("verify", save / "data.npy", save / "proof.jsonl.gz"),
             soft_wrap=True,
         )
 

@@ -143,8 +143,10 @@ def doctor(
 
     Example: samecluster doctor shells.csv.samecluster --save rescued.samecluster
     """
+    from samecluster.recovery.result.sentences import count
     from samecluster.sessions.storage.sqlite import SqliteStore, rescue
     from samecluster.workspace.open import SUFFIX
+    from samecluster.workspace.typed_command import typed
 
     path, damage, events, foreign = session_file(session), "", 0, list[str]()
     try:
@@ -164,7 +166,9 @@ def doctor(
     if json:
         print_json(facts)
     else:
-        print_lines(f"{path}: {damage}" if damage else f"{path} is intact: {events:,} events.")
+        print_lines(
+            f"{path}: {damage}" if damage else f"{path} is intact: {count(events, 'event')}."
+        )
         if foreign:
             print_lines(f"Not made by samecluster, so that it is not used: {', '.join(foreign)}.")
         if facts["beside"]:
@@ -172,10 +176,10 @@ def doctor(
                 f"Beside it, in use or left by a crash; keep them together: {facts['beside']}"
             )
         if save is not None:
-            print_lines(f"{facts['saved']:,} events are saved in {save}.")
+            print_lines(f"{save} has {count(facts['saved'], 'event')} now.")
         elif (damage or foreign) and events:
-            command = f"samecluster doctor {path} --save NEW{SUFFIX}"
-            print_lines(f"Save the {events:,} intact events: {command}")
+            command = typed("doctor", path, "--save", f"rescued{SUFFIX}")
+            print_lines(f"Save what is intact ({count(events, 'event')}): {command}")
     if damage or foreign:
         raise typer.Exit(1)
 
@@ -203,7 +207,9 @@ def interruptible() -> Iterator[None]:
 
 def session_file(given: Path) -> Path:
     """The file itself, or the session beside the data that was named."""
+    from samecluster._files import is_database
     from samecluster.workspace.open import SUFFIX, session_beside
+    from samecluster.workspace.typed_command import typed
 
     beside = session_beside(given)
     if given.suffix != SUFFIX and beside.exists():
@@ -211,5 +217,10 @@ def session_file(given: Path) -> Path:
     if not given.exists():
         raise SessionNotFoundError(
             f"there is no session {given}; `samecluster label DATA` begins one"
+        )
+    if given.is_dir() or (given.suffix != SUFFIX and not is_database(given)):
+        raise SessionNotFoundError(
+            f"there is no session about {given} yet (it would be {beside}); begin one in the "
+            f"terminal with: {typed('label', given)}\nor in a browser with: {typed('serve', given)}"
         )
     return given

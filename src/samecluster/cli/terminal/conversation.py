@@ -13,7 +13,7 @@ from samecluster.sessions.question import SessionQuestion
 from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 
-_PROMPT = "Same group? y yes, n no, u unsure, b back, q quit: "
+_PROMPT = "Same group? y yes, n no, u unsure, b back, q quit, ? help: "
 
 
 class Conversation:
@@ -82,7 +82,7 @@ class Conversation:
             if key in VERDICTS:
                 self._session.tell(question.id, VERDICTS[key], self._who)
                 return self._look_at_trouble()
-            self._talk.say("Press y, n, u, b or q.")
+            self._talk.explain("ynubq")
 
     def _look_at_trouble(self) -> bool:
         """Show what has stopped fitting together, and offer remedies; False if the person quits."""

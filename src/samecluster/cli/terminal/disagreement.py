@@ -17,7 +17,7 @@ from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 from samecluster.workspace.request import listed
 
-_PROMPT = "Same group? y yes, n no, u unsure, q quit: "
+_PROMPT = "Same group? y yes, n no, u unsure, q quit, ? help: "
 _NOTHING = Effect(0, 0, 0)
 
 
@@ -97,7 +97,7 @@ class DisagreementConversation:
             if key in VERDICTS:
                 self._session.tell(question.id, VERDICTS[key], self._who)
                 return VERDICTS[key]
-            self._talk.say("Press y, n, u or q.")
+            self._talk.explain("ynuq")
 
     def _settle(self) -> bool:
         """Offer remedies for what has stopped fitting together; False if the person quits."""

@@ -11,6 +11,7 @@ from samecluster.cli.terminal.answerers import Answerer
 from samecluster.cli.terminal.screen import Screen
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.sentences import count
 from samecluster.sessions.running.drivers import drive_session
 from samecluster.sessions.session import Session
 from samecluster.workspace.all_rows import AllRowsSweep, labelled_rows
@@ -68,4 +69,5 @@ def _course(session: Session, spent: str = "") -> str:
     """Questions so far, labels by how they are known, and what was spent."""
     known = session.snapshot()
     ways = [f"{known.count(how):,} {how.name.lower()}" for how in reversed(How) if known.count(how)]
-    return "; ".join(filter(None, [f"{known.n_questions:,} questions", ", ".join(ways), spent]))
+    said = [count(known.n_questions, "question"), ", ".join(ways), spent]
+    return "; ".join(filter(None, said))

@@ -12,6 +12,14 @@ from samecluster.sessions.session import Session
 VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
 """The keys that answer a question."""
 
+_KEYS = {
+    "y": "yes, both are in one group",
+    "n": "no, they are in different groups",
+    "u": "unsure: another pair comes instead; better than a guess",
+    "b": "take the last answer back, and the one before it, as often as you like",
+    "q": "quit; all answers are kept, and the same command goes on",
+}
+
 _MOST_REMEDIES = 9  # each is chosen by one key, 1 to 9
 
 
@@ -31,6 +39,11 @@ class Prompt:
         # On a terminal the key is not echoed; in a log of a pipe it would be missing as well.
         self.console.print(shown(key or ""))
         return key
+
+    def explain(self, keys: str) -> None:
+        """Say what these keys do: after ? or a key that does nothing."""
+        for key in keys:
+            self.say(f"  {key}  {_KEYS[key]}")
 
     def read_one_of(self, allowed: Sequence[str]) -> str | None:
         while True:

@@ -43,7 +43,7 @@ def load_data(
         return LoadedData(table, (sized, ADVICE) if is_image_folder(table) else (), (Path(path),))
     table = read_table(path, options, image_size=None)
     joined = join_vectors(table, read_table(vectors, options), id_column=id_column, order=order)
-    unused = f"; {joined.n_unused:,} vectors are for no item" if joined.n_unused else ""
+    unused = f"; for no item: {joined.n_unused:,}" if joined.n_unused else ""
     notes = [f"Vectors are joined {joined.how}{unused}. The first and the last pairs:"]
     notes += [f"  {item} - {vector} of {Path(vectors).name}" for item, vector in joined.pairs]
     return LoadedData(joined.table, tuple(notes), (Path(path), Path(vectors)))
