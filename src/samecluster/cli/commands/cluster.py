@@ -227,11 +227,12 @@ def cluster(
         raise InvalidInputError(
             "--proof does not go with --dask: a proof needs a fingerprint of all rows in order"
         )
-    program: OracleCommandOptions | ChatOptions | None = None
+    command = None
     if oracle_cmd is not None:
-        program = OracleCommandOptions(oracle_cmd, parallel or 1, timeout, retries, request.show)
+        command = OracleCommandOptions(oracle_cmd, parallel or 1, timeout, retries, request.show)
+    program: OracleCommandOptions | ChatOptions | None = command
     if llm is not None:
-        _check_chat(replace(request, in_blocks=in_blocks), program, model, criterion)
+        _check_chat(replace(request, in_blocks=in_blocks), command, model, criterion)
         program = ChatOptions(
             llm,
             model or "",
