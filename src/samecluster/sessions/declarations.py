@@ -32,9 +32,10 @@ class Declarations:
 
     def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
         """Change n_clusters, margin, method, audit, max_questions, looks or opinions from here."""
-        body: dict[str, Any] = {"parameters": checked_parameters(changes)}
-        if format_for(changes) > 1:
-            body["format"] = format_for(changes)
+        checked = checked_parameters(changes)
+        body: dict[str, Any] = {"parameters": checked}
+        if format_for(checked) > 1:
+            body["format"] = format_for(checked)
         self._recorder.append_if_usable("parameters", who, body, self._known.new_numbers())
 
     def widen(self, at_once: int, who: str | None = None) -> None:

@@ -49,7 +49,9 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _checked_looks(looks: Any) -> Any:
-    """ "pairs", "auto", or the sizes of looks as JSON has them."""
+    """ "auto", or the sizes of looks as JSON has them; None for "pairs", as without looks."""
+    if looks == "pairs":
+        return None
     if isinstance(looks, Mapping) and looks.keys() <= set(_SIZES):
         looks = LookSizes(**looks)
     sizes = checked_looks(looks)

@@ -149,7 +149,7 @@ class Request:
         """The parameters of a session that were given."""
         found = declared_parameters(self.margin, self.clusters, self.audit, self.max_questions)
         if self.looks is not None:
-            known = {"auto": "auto", "pairs": "pairs"}
+            known = {"auto": "auto", "pairs": None}  # as a session that never heard of looks
             found["looks"] = _read("--looks", self.looks, known, _refused, "auto or pairs")
         return found
 
