@@ -2,8 +2,8 @@
 asks by looks only."""
 
 from samecluster.cli.main import main
-from tests.cases import look_cases
+from tests.cases.look_cases import GLANCES
 
 if __name__ == "__main__":
-    assert look_cases.Glances
+    assert GLANCES
     main()

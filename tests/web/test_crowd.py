@@ -3,7 +3,7 @@
 import asyncio
 import os
 
-from tests.cases import look_cases
+from tests.cases.look_cases import GLANCES
 from tests.web.crowd import Crowd
 from tests.web.served import begin, in_process, kill, link_of, start_process, write_data
 
@@ -54,9 +54,8 @@ def test_the_server_is_killed_under_them(tmp_path) -> None:
 
 def test_eight_people_with_looks_and_five_kills(tmp_path) -> None:
     """Choices, sheets and boards: what was acknowledged is there as a whole, once."""
-    assert look_cases.Glances  # the method that asks by looks
     data = write_data(tmp_path, n=250, k=4)
-    begin(data, method={"name": "glances", "sheet": 6}, looks="auto")
+    begin(data, method={"name": GLANCES, "sheet": 6}, looks="auto")
     crowd = Crowd(data, asks="looks/next")
     secrets = crowd.secrets(8)
 

@@ -5,16 +5,14 @@ from typing import Any
 
 import pytest
 
-from tests.cases import look_cases
+from tests.cases.look_cases import GLANCES
 from tests.web.served import Person_, Served, begin, in_thread, write_data
-
-assert look_cases.Glances
 
 
 @pytest.fixture
 def served(tmp_path):
     data = write_data(tmp_path, n=24, k=3)
-    begin(data, method="glances", looks="auto")
+    begin(data, method=GLANCES, looks="auto")
     with in_thread(data) as served:
         yield served
 
