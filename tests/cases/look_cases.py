@@ -50,8 +50,9 @@ class Glances:
         return labelling.recovery()
 
 
-if "glances" not in METHODS:
-    register_method("glances", Glances)
+GLANCES = "glances"
+if GLANCES not in METHODS:
+    register_method(GLANCES, Glances)
 
 
 def true_reply(look: Look, labels: Sequence[int]) -> Reply:

@@ -89,7 +89,9 @@ def check_people_only(parameters: Mapping[str, Any], people: Iterable[str | None
 
 
 def _checked_looks(looks: Any) -> Any:
-    """ "pairs", "auto", or the sizes of looks as JSON has them."""
+    """ "auto", or the sizes of looks as JSON has them; None for "pairs", as without looks."""
+    if looks == "pairs":
+        return None
     if isinstance(looks, Mapping) and looks.keys() <= set(_SIZES):
         looks = LookSizes(**looks)
     sizes = checked_looks(looks)

@@ -1,4 +1,4 @@
-"""Two items side by side, as the person who is asked sees them."""
+"""Items side by side, as the person who is asked sees them."""
 
 from __future__ import annotations
 
@@ -46,6 +46,17 @@ def compared(
         ComparedCells(left, right, _differ(left, right) and left.column != opened.options.id_column)
         for left, right in zip(one, two, strict=True)
     ]
+
+
+def differing(opened: OpenSession, rows: Sequence[int], columns: Sequence[str]) -> list[str]:
+    """The columns in which some of these items differ much from the first."""
+    found = {
+        cells.left.column
+        for row in rows[1:]
+        for cells in compared(opened, (rows[0], row), columns)
+        if cells.differs
+    }
+    return [name for name in columns if name in found]
 
 
 def _differ(left: ShownCell, right: ShownCell) -> bool:

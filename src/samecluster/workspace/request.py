@@ -156,7 +156,7 @@ class Request:
         if self.lift is not None:
             found["lift"] = self.lift
         if self.looks is not None:
-            known = {"auto": "auto", "pairs": "pairs"}
+            known = {"auto": "auto", "pairs": None}  # as a session that never heard of looks
             found["looks"] = _read("--looks", self.looks, known, _refused, "auto or pairs")
         return found
 

@@ -9,8 +9,14 @@ from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import Conflict
 from samecluster.sessions.session import Session
 
-VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
-"""The keys that answer a question."""
+VERDICTS = {
+    "y": Verdict.SAME,
+    "s": Verdict.SAME,
+    "n": Verdict.DIFFERENT,
+    "d": Verdict.DIFFERENT,
+    "u": Verdict.UNSURE,
+}
+"""The keys that answer a question; s and d are those of the page."""
 
 _KEYS = {
     "y": "yes, both are in one group",
@@ -32,10 +38,10 @@ class Prompt:
     def say(self, line: str, style: str = "") -> None:
         self.console.print(shown(line, style))
 
-    def read(self, prompt: str) -> str | None:
-        """The next key; None at the end of the input."""
+    def read(self, prompt: str, read: Callable[[], str | None] | None = None) -> str | None:
+        """The next key, or what ``read`` reads; None at the end of the input."""
         self.console.print(shown(prompt), end="")
-        key = self._key()
+        key = (read or self._key)()
         # On a terminal the key is not echoed; in a log of a pipe it would be missing as well.
         self.console.print(shown(key or ""))
         return key
