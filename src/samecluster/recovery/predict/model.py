@@ -9,7 +9,7 @@ data whitened by what was predicted, or clouds; the one with the smallest leave-
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,6 +27,7 @@ _LARGEST_DENSE = 4000  # points with a dense similarity, 64 MB in single precisi
 _FIRST_LOOK, _NEXT_LOOK = 15, 1.5
 # Spread points before doubt steers, and how many candidates for each; chosen by benchmarks/predict
 _START, _START_CANDIDATES = 12, 1000
+_TWINS = 0.5  # P(same) of groups with members that are all but copies; a guess to choose by
 _FEW = 6  # asked points; with fewer the calibration has nothing to hold on to
 # Points with the smallest gap whose gain is computed; chosen by benchmarks/predict
 _CANDIDATES = 30
@@ -151,6 +152,10 @@ class Predictor:
         """A point is known not to be in a group."""
         self._outside.setdefault(item, set()).add(group)
 
+    def outside(self, item: int) -> set[int]:
+        """The groups that a point is known not to be in."""
+        return set(self._outside.get(item, ()))
+
     def _forget(self) -> None:
         self._cloud_table, self._chance_table = None, None
 
@@ -173,8 +178,38 @@ class Predictor:
         """The number of points of the core that are expected in each group."""
         return dict(zip(self._names.alive, self._chances().sum(axis=0).tolist(), strict=True))
 
-    def prediction(self) -> Prediction:
-        """Group and probability for every point of the data; at least one must be known."""
+    def same_groups(self) -> FloatArray:
+        """(k, k) a guess of P(same) of two groups, symmetric, from how alike their members are."""
+        members, model = self._names.members, self._model
+        at = [self._at[members[group]] for group in self._names.alive]
+        asked = np.concatenate(at)
+        alike = model.similarity.between(asked, asked)
+        starts = np.cumsum([0, *map(len, at)])[:-1]
+        largest = np.maximum.reduceat(np.maximum.reduceat(alike, starts, axis=0), starts, axis=1)
+        return np.clip(_TWINS * largest.astype(np.float64), 0.0, 1.0)
+
+    def unseen(self) -> float | None:
+        """Not known to this model."""
+        return None
+
+    def spread_items(self, count: int, skip: Collection[int]) -> list[int]:
+        """Points of the core that explain most of all others, one after the other."""
+        chosen: list[int] = []
+        scratch = GaussianProcess(self._model.similarity, len(self.core), 1)
+        for at in self._model.asked:
+            scratch.learn(at, 0)
+        for _ in range(count):
+            open_ = np.ones(len(self.core), dtype=np.bool_)
+            open_[scratch.asked] = False
+            open_[self._at[[i for i in skip if self._at[i] >= 0]]] = False
+            if not open_.any():
+                break
+            scratch.learn(self._most_spread(np.flatnonzero(open_), scratch), 0)
+            chosen.append(int(self.core[scratch.asked[-1]]))
+        return chosen
+
+    def chances(self) -> FloatArray:
+        """(n, k) probabilities of the groups for all rows."""
         chances = self._chances()
         if self.is_whole:
             chances = chances[self._at]
@@ -183,6 +218,11 @@ class Predictor:
         for item, groups in self._outside.items():
             if item not in self._names.name_of:
                 _drop(chances[item], [self._column(group) for group in groups])
+        return chances
+
+    def prediction(self) -> Prediction:
+        """Group and probability for every point of the data; at least one must be known."""
+        chances = self.chances()
         best = chances.argmax(axis=1)
         found = np.array(self._names.alive)[best]
         probability = chances[np.arange(len(best)), best]
@@ -255,10 +295,11 @@ class Predictor:
             self._misfits.add(at)
         return int(self.core[at])
 
-    def _most_spread(self, candidates: IntArray) -> int:
+    def _most_spread(self, candidates: IntArray, of: GaussianProcess | None = None) -> int:
         count = min(_START_CANDIDATES, 2 * len(candidates) // 3 + 1)
         some = self._rng.choice(candidates, size=count, replace=False)
-        return int(some[self._model.gain(some, np.ones(len(self.core))).argmax()])
+        model = self._model if of is None else of
+        return int(some[model.gain(some, np.ones(len(self.core))).argmax()])
 
     def _most_telling(self, candidates: IntArray, open_: BoolArray) -> int:
         two = np.partition(self._model.mean[candidates], -2, axis=1)[:, -2:]

@@ -14,6 +14,7 @@ import numpy as np
 
 from samecluster._parameters import check_at_least, check_share
 from samecluster._typing import IntArray
+from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
@@ -21,6 +22,7 @@ from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.hints import one_of_each_hint
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement
+from samecluster.recovery.predict.look_play import LookPlay
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.problem import BudgetSpent, Problem
 from samecluster.recovery.result.how import How
@@ -75,7 +77,8 @@ class PredictRun:
         unheld = labelling.unheld_labels()
         include = sorted(asked.union(first, unheld.values()))
         self.model = Predictor(problem.X, self.names, problem.rng, include)
-        self.placing = ModelPlacement(problem.n_clusters, self.names, self.model)
+        self.looks = problem.looks
+        self.placing = ModelPlacement(problem.n_clusters, self.names, self.model, self.looks)
         self.exceptions = problem.exceptions
         self.aside: set[int] = set(problem.exceptions)
         self._begin_with(problem.counted_answers, unheld)
@@ -151,6 +154,9 @@ class PredictRun:
         """Points and pairs of groups by turns, until little is expected to be wrong."""
         if not self.model.knows_little:
             self.write_all()  # what was known before a run that begins again stays known
+        if not self.looks.pairs_only:
+            yield from self._play_looks()
+            return
         while self.expected_error > self.target or self.model.is_starting:
             items = self._next_items()
             if items:
@@ -165,6 +171,25 @@ class PredictRun:
                 self._write()
             if not items and not pairs:
                 return
+
+    def _play_looks(self) -> Plan[None]:
+        """The first points, and then whatever look is worth most."""
+        marked = (i for a in self.labelling.answers for i in a.question.pair)
+        waiting = [item for item in marked if item not in self.names.name_of]
+        play = LookPlay(self.model, self.names, self.placing, self.looks, self.aside, waiting)
+        while self.model.is_starting and (items := self._first_items()):
+            yield from play.start(items)
+            self._write()
+        while self.expected_error > self.target:
+            if not (yield from play.next()):
+                return
+            self._write()
+
+    def _first_items(self) -> list[int]:
+        """Points spread over the data, or one of each hint: enough for a board."""
+        chosen = [item for item in self._first if item not in self.aside][: self.looks.board]
+        self._first = [item for item in self._first if item not in chosen]
+        return chosen or self.model.spread_items(self.looks.board, self.aside)
 
     def _next_items(self) -> list[int]:
         chosen = [item for item in self._first if item not in self.aside][: self.batch]
@@ -224,8 +249,14 @@ class ModelPlacement(Placement):
     compared later, those first where most points would have the wrong label.
     """
 
-    def __init__(self, n_clusters: int | None, names: ClusterNames, model: Predictor) -> None:
-        super().__init__(n_clusters, names)
+    def __init__(
+        self,
+        n_clusters: int | None,
+        names: ClusterNames,
+        model: Predictor,
+        looks: LookSizes = PAIRS,
+    ) -> None:
+        super().__init__(n_clusters, names, looks)
         self.model = model
         self.unsure: set[tuple[int, int]] = set()
         # Of each point that is being placed: the groups that it was found to be outside of.
@@ -236,8 +267,12 @@ class ModelPlacement(Placement):
         return super().all_found and self.names.all_different
 
     def place(self, items: Sequence[int]) -> Plan[list[int]]:
-        self._differs = {item: set() for item in items}
+        self._differs = {item: self._known_outside(item) for item in items}
         return super().place(items)
+
+    def _known_outside(self, item: int) -> set[int]:
+        """What sheets have said about a point before it is placed."""
+        return set() if self.looks.pairs_only else self.model.outside(item)
 
     def order(self, item: int) -> Sequence[int]:
         return [group for group, _ in self.model.order(item)]
@@ -247,6 +282,8 @@ class ModelPlacement(Placement):
         return left[int(self.model.alike([item], left).argmax())]
 
     def excluded(self, item: int, cluster: int) -> bool:
+        if cluster in self._known_outside(item):
+            return True
         if self.all_found or len(self._differs[item]) < _COMPARED_ANYWAY:
             return False
         return dict(self.model.order(item))[cluster] < _IMPLAUSIBLE
@@ -259,7 +296,7 @@ class ModelPlacement(Placement):
 
     def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
         if verdict is Verdict.DIFFERENT:
-            self._differs[question.item].add(cluster)
+            self._differs.setdefault(question.item, set()).add(cluster)
             self.model.rule_out(question.item, cluster)
 
     def add(self, item: int, cluster: int) -> None:
@@ -273,7 +310,7 @@ class ModelPlacement(Placement):
 
     def _learn(self, item: int, cluster: int) -> None:
         self.model.learn(item)
-        for other in self._differs.get(item, ()):
+        for other in self._differs.get(item, set()) | self._known_outside(item):
             self.names.mark_different(cluster, other)
 
     def open_pairs(self, count: int) -> list[tuple[int, int]]:
