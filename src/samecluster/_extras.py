@@ -30,6 +30,12 @@ def dask_distributed() -> Any:
     return found
 
 
+def httpx() -> Any:
+    """The module httpx."""
+    (found,) = _modules("language models need httpx: pip install samecluster[llm]", "httpx")
+    return found
+
+
 def needs_server() -> None:
     """InvalidInputError that says what to install unless there is what serves a page."""
     _modules(

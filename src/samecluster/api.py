@@ -29,7 +29,7 @@ from samecluster.oracles.base import (
     as_oracle,
     checked_answer,
     checked_answers,
-    checked_reply,
+    checked_replies,
 )
 from samecluster.oracles.panel.panel import Panel
 from samecluster.points.array import validated
@@ -353,7 +353,7 @@ def recover(
         if not parameters.looks.pairs_only:
             return drive_looks(
                 run,
-                lambda look: checked_reply(answering, look, read),
+                lambda looks: checked_replies(answering, looks, read),
                 after_batch,
                 run.snapshot,
             )
@@ -364,8 +364,13 @@ def recover(
             run.snapshot,
         )
 
+    if audit is not None and answering.models:
+        raise InvalidInputError(
+            f"an audit counts answers of people alone, and here {answering.models[0]} answers: "
+            "leave audit out, and let people check its labels (docs/models.md)"
+        )
     if not checked_error_rate(error_rate) and not isinstance(answering, Panel):
-        return driven(parameters.run(points, Ledger(given)))
+        return driven(parameters.run(points, Ledger(given))).by_models(answering.models)
     panel = answering if isinstance(answering, Panel) else None
     mending = AnswerRepair(
         lambda question: checked_answer(answering, question, read),
@@ -374,7 +379,8 @@ def recover(
     )
     mending.hear(given)
     try:
-        return _recover_despite_errors(points, parameters, mending, driven)
+        found = _recover_despite_errors(points, parameters, mending, driven)
+        return found.by_models(answering.models)
     except OracleError as error:
         mending.hear(error.answers)
         error.keep(tuple(mending.said.values()), error.recovery)

@@ -86,7 +86,7 @@ def asking(batches: list[list[Look]]) -> Plan[list[Verdict]]:
 @given(st.lists(st.lists(looks(), max_size=4), max_size=4), labellings)
 def test_a_plan_hears_the_same_facts_by_looks_and_by_pairs(batches, labels) -> None:
     by_looks, by_pairs = Run(asking(batches)), Run(asking(batches))
-    heard = drive_looks(by_looks, lambda look: truthful(look, labels))
+    heard = drive_looks(by_looks, lambda looks: ((look, truthful(look, labels)) for look in looks))
     compared = drive(by_pairs, lambda q: Verdict.of(labels[q.item] == labels[q.comparator]))
     questions = pairs_of(look for batch in batches for look in batch)
     assert len(heard) == len(compared) == len(questions)

@@ -167,9 +167,11 @@ def kill(process: "subprocess.Popen[str]") -> None:
 
 
 def start_process(data: Data, *options: str) -> "subprocess.Popen[str]":
+    """Asks pairs unless the options say otherwise."""
     command = [sys.executable, "-m", "samecluster", "serve", str(data.path), "--no-browser"]
+    looks = () if "--looks" in options else ("--looks", "pairs")
     return subprocess.Popen(
-        [*command, "--token", TOKEN, *options],
+        [*command, "--token", TOKEN, *looks, *options],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -1,5 +1,5 @@
 """The options of commands that begin or go on with a session, by the field of a `Request`,
-and those that describe a program that answers in place of a person.
+and those that describe a program or a language model that answers in place of a person.
 
 Nothing heavy is imported here, as help texts are made from it.
 """
@@ -18,7 +18,9 @@ import typer
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
-    from samecluster.oracles import CommandOracle
+    from pathlib import Path
+
+    from samecluster.oracles import ChatOracle, CommandOracle
     from samecluster.oracles.command_protocol import ShownItem
 
 
@@ -82,6 +84,11 @@ _OPTIONS: dict[str, Any] = {
     "pairs": typer.Option("--pairs", help="A file with known pairs: id, id, same or different."),
     "truth": typer.Option("--truth", help="The column with the true groups."),
     "margin": typer.Option("--margin", help="The margin of every cluster, or auto."),
+    "lift": typer.Option(
+        "--lift",
+        metavar="quadratic|cubic|quartic",
+        help="The margin is one of columns, their squares, products, ...: for rings, moons, spirals.",
+    ),
     "clusters": typer.Option("--clusters", help="The number of clusters, or unknown."),
     "audit": typer.Option(
         "--audit",
@@ -90,6 +97,10 @@ _OPTIONS: dict[str, Any] = {
     ),
     "max_questions": typer.Option(
         "--max-questions", help="The budget for the whole session, or none."
+    ),
+    "looks": typer.Option(
+        "--looks",
+        help="auto: also screens that settle several pairs at once; pairs: one pair at a time.",
     ),
     "seed": typer.Option(
         "--seed", help="For other questions; the same data and seed give the same."
@@ -157,3 +168,49 @@ class OracleCommandOptions:
             timeout=self.timeout,
             retries=self.retries,
         )
+
+
+@dataclass(frozen=True)
+class ChatOptions:
+    """A language model, what it is asked, what it may cost, and whether the user has agreed.
+
+    ``show`` are the columns of a table that it may see, as the user names them.
+    """
+
+    url: str
+    model: str
+    criterion: str
+    prices: str | None
+    max_cost: float | None
+    parallel: int
+    timeout: float
+    retries: int
+    both_orders: bool
+    show: list[str] | None
+    is_kept: bool
+    is_agreed: bool
+
+    def oracle(self, shown: Callable[[int], ShownItem], cache: Path | None) -> ChatOracle:
+        """What answers by this model, and keeps what it said in a file."""
+        from samecluster.oracles import ChatOracle
+
+        return ChatOracle(
+            self.url,
+            self.model,
+            shown,
+            self.criterion,
+            parallel=self.parallel,
+            timeout=self.timeout,
+            retries=self.retries,
+            both_orders=self.both_orders,
+            prices=None if self.prices is None else tuple(map(_number, self.prices.split(","))),
+            max_cost=self.max_cost,
+            cache=cache if self.is_kept else None,
+        )
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")  # which is refused in the words for all that is no price

@@ -25,6 +25,8 @@ from samecluster._resolution import column_range, resolution_of
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError, SolverError
 from samecluster.geometry import tolerance
+from samecluster.lifts.lift import Lift, fitted_lift
+from samecluster.lifts.polynomial import Polynomial
 
 _UNIT = 2.0**-53
 _SMALLEST = 2.0**-1000  # far above what a sum of products can lose by underflow
@@ -59,7 +61,11 @@ class ClusterMargin:
 
 
 def true_margin(
-    X: FloatArray, labels: IntArray, *, resolution: float | None = None
+    X: FloatArray,
+    labels: IntArray,
+    *,
+    resolution: float | None = None,
+    lift: str | Polynomial | Lift | None = None,
 ) -> tuple[ClusterMargin, ...]:
     """For each cluster a lower bound on its largest margin, in the order of the labels.
 
@@ -75,6 +81,7 @@ def true_margin(
         `Certify`, with the same default. The margins are those at this resolution: what is found
         here may be declared there. With 0 they are the paper's own; then members exactly in an
         axis-parallel flat that holds no other point have an infinite margin.
+    lift : as in `samecluster.recover`: margins, factors and centres are then of lifted columns
 
     Examples
     --------
@@ -92,6 +99,9 @@ def true_margin(
         )
     if resolution is not None:
         check_share("resolution", resolution)
+    if lift is not None:
+        low, high = points.min(axis=0), points.max(axis=0)
+        points = _checked(fitted_lift(lift, low, high, points).apply(points))
     tau = resolution_of(points, resolution)
     names = [int(label) for label in np.unique(numbers) if label >= 0]
     return tuple(_cluster_margin(points, numbers == name, name, tau) for name in names)

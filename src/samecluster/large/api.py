@@ -21,6 +21,8 @@ from samecluster.large.plan import sample_size
 from samecluster.large.result import LargeRecovery, label_store
 from samecluster.large.run import LargeParameters, LargeRun
 from samecluster.large.sweep import PIECE
+from samecluster.lifts.lift import Lift
+from samecluster.lifts.polynomial import Polynomial
 from samecluster.oracles.base import VerdictReader, as_oracle, checked_answers
 from samecluster.points.block_work import is_remote
 from samecluster.points.dask_cluster import connected, open_dask
@@ -56,6 +58,7 @@ def recover_large(
     proof: str | Path | None = None,
     audit: tuple[float, float] | None = None,
     answers: Iterable[Answer] = (),
+    lift: str | Polynomial | Lift | None = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     sample: int | None = None,
     block: int = PIECE,
@@ -86,6 +89,7 @@ def recover_large(
         proof=proof,
         audit=audit,
         answers=answers,
+        lift=lift,
         random_state=random_state,
         sample=sample,
         block=block,
@@ -109,6 +113,7 @@ def start_large(
     proof: str | Path | None = None,
     audit: tuple[float, float] | None = None,
     answers: Iterable[Answer] = (),
+    lift: str | Polynomial | Lift | None = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     sample: int | None = None,
     block: int = PIECE,
@@ -126,8 +131,8 @@ def start_large(
     source : a path (.npy, Parquet, or a folder of such files), an array or a memory map, a Dask
         array or DataFrame, or any `samecluster.points.protocol.Points`; rows are numbered through
         all files
-    margin, n_clusters, answers, random_state : as in `samecluster.start`. With "auto" a margin is
-        guessed on the sample, and no question is about other rows, except by an audit
+    margin, n_clusters, answers, lift, random_state : as in `samecluster.start`. With "auto" a
+        margin is guessed on the sample, and no question is about other rows, except by an audit
     method : settings of certify
     columns : the columns of Parquet files or of a DataFrame to use; all if None
     out : a folder to write ``labels.npy`` and ``how.npy`` to; it must not exist. Without it labels
@@ -163,6 +168,7 @@ def start_large(
             _checked_count("threads", threads, os.cpu_count() or 1),
             on_progress,
             checked_audit(audit),
+            lift,
         )
         with suppress(_Incomplete), ExitStack() as files:
             store = files.enter_context(label_store(points.n, out))

@@ -20,6 +20,7 @@ from samecluster.errors import RefutedError
 from samecluster.large.other_rows import UNDECIDED, OtherRows, Write, refuted_by_row
 from samecluster.large.replay import climb, replayed
 from samecluster.large.sweep import Sweep
+from samecluster.lifts.lift import ColumnMap
 from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
@@ -45,12 +46,13 @@ class LabelledSample:
     Parameters
     ----------
     X : (m, d) the rows
-    survey : of all the data
+    survey : of all the data, in lifted columns if there is a lift
     answers : about places in X, without contradictions
     labels, how : (m,) the cluster of each, -1 for none, and how it is known
     margin : what labels rest on; None if nothing follows from one
     exceptions : places whose answers do not count
     proof : the log of what is proven, where the margin was declared
+    lift : the lift that the margin is one in
     """
 
     X: FloatArray
@@ -61,6 +63,7 @@ class LabelledSample:
     margin: float | None
     exceptions: frozenset[int] = frozenset()
     proof: ProofLog | None = None
+    lift: ColumnMap | None = None
 
     def closed(self, settings: Certify) -> Closure:
         """What the answers imply under a guessed margin, in the whole sample."""
@@ -73,6 +76,7 @@ class LabelledSample:
             guessed=True,
             exceptions=self.exceptions,
             survey=self.survey,
+            lift=self.lift,
         )
         certify = CertifyRun(settings, problem, Labelling(problem, "certify", Ledger(self.answers)))
         certify.begin()
@@ -114,7 +118,8 @@ class SampleLabels:
             try:
                 closure = self._sample.closed(self._settings)
                 numbers = self._sample.numbers(closure)
-                sweep = Sweep(closure, self._rest.points.n) if closure.alive else None
+                if closure.alive:
+                    sweep = Sweep(closure, self._rest.points.n, self._sample.lift)
             except RefutedError:  # by answers that were given since: nothing follows from it
                 pass
         shapes = CloudShapes.of(self._sample) if predict else None
@@ -174,24 +179,29 @@ class CloudShapes:
     clouds: Clouds
     scale: FloatArray
     edges: FloatArray
+    lift: ColumnMap | None = None
 
     @classmethod
     def of(cls, sample: LabelledSample) -> CloudShapes:
         scale = np.where(sample.survey.extent > 0, sample.survey.extent, 1.0)
         known = np.flatnonzero(sample.labels >= 0)[:_FITTED]
-        points = sample.X[known] / scale
+        points = _lifted(sample.X[known], sample.lift) / scale
         names, groups = np.unique(sample.labels[known], return_inverse=True)
         clouds = Clouds(points, groups, len(names))
         edges = edges_of(clouds, points, groups, sample.margin or 0.0)
-        return cls(names, clouds.frozen(), scale, edges)
+        return cls(names, clouds.frozen(), scale, edges, sample.lift)
 
     def predicted(self, rows: Array) -> IntArray:
         """The cluster of each row (p, d); -1 beyond all."""
         if not len(self.names):
             return np.full(len(rows), -1)
-        points = rows / self.scale
+        points = _lifted(rows, self.lift) / self.scale
         best = self.names[self.clouds.scores_of(points).argmax(axis=1)]
         return np.asarray(np.where(beyond_all(self.clouds, self.edges, points), -1, best))
+
+
+def _lifted(rows: Array, lift: ColumnMap | None) -> Array:
+    return rows if lift is None else lift.apply(rows)
 
 
 @dataclass(frozen=True, eq=False)

@@ -84,7 +84,8 @@ class OtherRows:
         if self.n_left == 0:
             return np.zeros((0, self.points.d))
         self.write_log(known)
-        work = SweepWork(Sweep(known.closure, self._n_open()), self.write is not None)
+        sweep = Sweep(known.closure, self._n_open(), known.log.lift)
+        work = SweepWork(sweep, self.write is not None)
         taken = _UndecidedRows(self.points.d, self.rng)
         for rows, swept in self.worked_on(work, lambda: taken.count):
             self._note(rows, swept)

@@ -109,6 +109,7 @@ class LargePlan:
             labelling.how,
             None if labelling.search is None else labelling.search.margin,
             frozenset(labelling.exceptions),
+            lift=self._problem.lift,
         )
 
 

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from samecluster._files import appearing_folder
 from samecluster.errors import InvalidInputError
 from samecluster.large.other_rows import UNDECIDED
+from samecluster.lifts.lift import ColumnMap
 from samecluster.questions.pair import Answer
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
@@ -44,6 +45,7 @@ class LargeRecovery:
     audit : what the audit has shown, if one was asked for
     exceptions : rows that answers put outside every group that was found
     proof : what the proof says beside the labels
+    lift : the lift that the margin is one in; None for the columns as they are
     """
 
     labels: npt.NDArray[np.int32]
@@ -58,6 +60,7 @@ class LargeRecovery:
     audit: AuditReport | None = None
     exceptions: tuple[int, ...] = ()
     proof: ProofSummary | None = None
+    lift: ColumnMap | None = None
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:

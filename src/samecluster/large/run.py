@@ -12,11 +12,14 @@ from typing import Any
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
+from samecluster.errors import InvalidInputError
 from samecluster.large.other_rows import OtherRows, PassProgress
 from samecluster.large.plan import LargePlan
 from samecluster.large.result import LabelStore, LargeRecovery
+from samecluster.lifts.lift import Lift, OwnColumns, fitted_lift
+from samecluster.lifts.polynomial import Polynomial
 from samecluster.points.protocol import Points
-from samecluster.points.survey import surveyed
+from samecluster.points.survey import lifted_survey, surveyed
 from samecluster.proof.files import writing_proof
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question
@@ -42,6 +45,7 @@ class LargeParameters:
     threads: int
     on_progress: Callable[[PassProgress], None]
     audit: tuple[float, float] | None
+    lift: str | Polynomial | Lift | None = None
 
 
 class LargeRun(Run[LargeRecovery]):
@@ -67,6 +71,16 @@ class LargeRun(Run[LargeRecovery]):
             ),
             parameters.threads,
         )
+        self._lift = None
+        if parameters.lift is not None:
+            names = [points.column(at) for at in range(points.d)]
+            self._lift = fitted_lift(parameters.lift, survey.low, survey.high, X, names)
+            if proof is not None and isinstance(self._lift, OwnColumns):
+                raise InvalidInputError(
+                    "a proof in blocks states its lift, and a function cannot be stated; write what "
+                    "it returns to a file and recover that"
+                )
+            survey = lifted_survey(points, survey, self._lift, parameters.block, parameters.threads)
         ledger = Ledger(parameters.answers)
         problem = Problem(
             X=X,
@@ -75,6 +89,7 @@ class LargeRun(Run[LargeRecovery]):
             rng=parameters.rng,
             answers=_by_place(tuple(ledger), rows),
             survey=survey,
+            lift=self._lift,
         )
         self._rest = OtherRows(
             points,
@@ -124,6 +139,7 @@ class LargeRun(Run[LargeRecovery]):
             audit=report,
             exceptions=tuple(rows[list(self._large.exceptions)].tolist()),
             proof=summary_of(self._large.proof, lambda item: int(rows[item])),
+            lift=self._lift,
         )
 
 

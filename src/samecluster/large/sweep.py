@@ -18,6 +18,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach import linear_programs
 from samecluster.geometry.reach.column_subsets import ColumnSubsets
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
+from samecluster.lifts.lift import ColumnMap
 from samecluster.recovery.certify.closure import Closure
 
 PIECE = 262_144
@@ -48,11 +49,14 @@ class RowDecisions:
 
 
 class Sweep:
-    """The clusters of a closure, made ready to decide about ``n_rows`` rows."""
+    """The clusters of a closure, made ready to decide about ``n_rows`` rows.
+
+    With a ``lift`` the closure is about lifted columns, and blocks are lifted as they come.
+    """
 
     @_QUIET
-    def __init__(self, closure: Closure, n_rows: int) -> None:
-        self._names = list(closure.alive)
+    def __init__(self, closure: Closure, n_rows: int, lift: ColumnMap | None = None) -> None:
+        self._names, self._lift = list(closure.alive), lift
         if max(self._names, default=0) > _MOST_NAMES:
             raise InvalidInputError(
                 f"more than {_MOST_NAMES:,} groups were found, too many for rows outside of "
@@ -98,6 +102,8 @@ class Sweep:
         kernel = Kernel(self._compiled) if self._kernels.empty() else self._kernels.get()
         try:
             rows = kernel.taken("rows", block, which)
+            if self._lift is not None:
+                rows = self._lift.apply(rows)
             points = np.multiply(rows, self._scale, out=kernel.scratch("points", rows.shape))
             return self._decide(kernel, points, with_columns)
         finally:

@@ -74,6 +74,11 @@ class Oracle(ABC):
         """The sets of items that are one cluster, or `Unions`; None means unsure."""
         raise NotImplementedError
 
+    def reply_many(self, looks: Iterable[Look]) -> Generator[tuple[Look, Reply], None, None]:
+        """Replies to looks, in the order in which they come; like `answer_many`."""
+        for look in looks:
+            yield look, checked_reply(self, look)
+
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
         """What of the wanted looks it can answer; oracles that ask others override it."""
         mine = type(self)
@@ -82,6 +87,11 @@ class Oracle(ABC):
             sheet=mine.sort is not Oracle.sort,
             board=mine.join is not Oracle.join,
         )
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The language models that answer, for whose word nobody vouches."""
+        return ()
 
     def bound_to(self, X: FloatArray) -> Oracle:
         """This oracle for the rows of X; only oracles that look at rows need to override it."""
@@ -153,6 +163,23 @@ def checked_reply(oracle: Oracle, look: Look, read: VerdictReader | None = None)
                 return _as_marks(oracle.check(look), look)
             case Board():
                 return _as_unions(oracle.join(look), look)
+    except AnswerError:
+        raise
+    except Exception as error:
+        raise OracleError(f"the oracle failed: {type(error).__name__}: {error}") from error
+
+
+def checked_replies(
+    oracle: Oracle, looks: Iterable[Look], read: VerdictReader | None = None
+) -> Generator[tuple[Look, Reply], None, None]:
+    """The oracle's replies as they come; OracleError if it fails."""
+    if type(oracle).reply_many is Oracle.reply_many:  # which reads without a memory
+        for look in looks:
+            yield look, checked_reply(oracle, look, read)
+        return
+    try:
+        with contextlib.closing(oracle.reply_many(looks)) as replies:
+            yield from replies
     except AnswerError:
         raise
     except Exception as error:

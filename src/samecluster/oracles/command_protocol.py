@@ -90,10 +90,10 @@ def read_answer(line: bytes, identity: str) -> tuple[dict[str, Any], str | None]
 
 def shown_item(item: ShownItem) -> dict[str, Any]:
     """An item as JSON can hold it."""
-    return {"key": item.key, "fields": {name: _cell(of) for name, of in item.fields.items()}}
+    return {"key": item.key, "fields": {name: json_cell(of) for name, of in item.fields.items()}}
 
 
-def _cell(value: Any) -> str | int | float | bool | None:
+def json_cell(value: Any) -> str | int | float | bool | None:
     """A field as JSON can hold it: NaN and infinity as null, unknown types as text."""
     if isinstance(value, np.generic):
         value = value.item()

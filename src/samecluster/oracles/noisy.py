@@ -88,6 +88,10 @@ class NoisyOracle(Oracle):
             overlook=self._overlook,
         )
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        return self._oracle.models
+
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
         return self._oracle.look_sizes(wanted)
 

@@ -11,6 +11,7 @@ import numpy as np
 from samecluster._resolution import column_range
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
+from samecluster.lifts.lift import ColumnMap
 from samecluster.points.block_work import is_remote, over_blocks
 from samecluster.points.protocol import Points
 
@@ -120,6 +121,33 @@ def surveyed(
     points.check_unchanged()
     mark = hashed.hexdigest() if with_fingerprint else ""
     return Survey(points.n, low, high, mark), found
+
+
+@dataclass(frozen=True, eq=False)
+class _LiftWork:
+    """The smallest and largest numbers of the lifted columns of a block."""
+
+    lift: ColumnMap
+
+    def __call__(self, block: Array, _: object) -> tuple[FloatArray, FloatArray]:
+        lifted = self.lift.apply(block)
+        return _reduced(np.minimum, lifted), _reduced(np.maximum, lifted)
+
+
+def lifted_survey(
+    points: Points, survey: Survey, lift: ColumnMap | None, size: int, threads: int = 1
+) -> Survey:
+    """The survey of lifted columns, by one more pass; the fingerprint stays that of the data."""
+    if lift is None:
+        return survey
+    found = [
+        seen
+        for _, seen in over_blocks(points, _LiftWork(lift), lambda *_: True, size, threads)
+        if seen is not None
+    ]
+    low = np.min([low for low, _ in found], axis=0)
+    high = np.max([high for _, high in found], axis=0)
+    return Survey(survey.n, low, high, survey.fingerprint)
 
 
 def _not_finite(

@@ -9,12 +9,14 @@ import numpy as np
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.geometry.margin import true_margin
 from samecluster.geometry.semidefinite.solver import Feasibility, round_coordinates
+from samecluster.lifts.polynomial import Polynomial
 from samecluster.points.array import unit_scaled
 from samecluster.recovery.certify.complete_test import CompleteTest, lifted
 
 MOST_BREAKERS = 50  # rows; a margin that takes more than that to appear is none
 _RANK = 1e-9  # singular values below this share of the largest are rounding
 _BARELY = 1 + 1e-6  # one ellipsoid must be larger than the other by more than rounding
+_MOST_COLUMNS = 35  # lifted ones: a margin is a program of as many columns squared, half a minute
 # Numbers of principal components tried: dense where margins usually appear
 _COMPONENTS = (1, 2, 3, 4, 6, 8, 10, 12, 16, 20)
 
@@ -55,6 +57,50 @@ def diagnose(X: FloatArray, labels: IntArray) -> tuple[ClusterDiagnosis, ...]:
         )
         for found in true_margin(X, labels)
     )
+
+
+@dataclass(frozen=True, eq=False)
+class LiftDiagnosis:
+    """How labelled data looks in a lift: a lower bound on the margin of each group, in the order of
+    the labels; None where there are too many columns to look.
+
+    ``n_questions`` is about what proofs would take: each group is spanned, and all are told apart.
+    """
+
+    degree: int
+    n_columns: int
+    margins: tuple[float, ...] | None
+    n_questions: int | None
+
+
+def diagnose_lifts(X: FloatArray, labels: IntArray) -> tuple[LiftDiagnosis, ...]:
+    """The lifts of degree 1, 2 and 3.
+
+    Examples
+    --------
+    >>> from samecluster.instances import make_rings
+    >>> made = make_rings(500, random_state=0)
+    >>> for found in diagnose_lifts(made.X, made.labels)[:2]:
+    ...     print(found.degree, found.n_columns, min(found.margins) > 1, found.n_questions)
+    1 2 False None
+    2 5 True 11
+    """
+    return tuple(_in_lift(X, labels, Polynomial(degree)) for degree in (1, 2, 3))
+
+
+def _in_lift(X: FloatArray, labels: IntArray, lift: Polynomial) -> LiftDiagnosis:
+    low, high = X.min(axis=0), X.max(axis=0)
+    width = lift.width(int(np.count_nonzero(high > low)))
+    if not 0 < width <= _MOST_COLUMNS:
+        return LiftDiagnosis(lift.degree, width, None, None)
+    lifted = lift.fitted(low, high).apply(X)
+    margins = tuple(found.margin for found in true_margin(lifted, labels))
+    n_questions = None
+    if min(margins) > 0:
+        points, k = unit_scaled(lifted), len(margins)
+        ranks = [_rank(points[labels == label]) for label in np.unique(labels[labels >= 0])]
+        n_questions = sum(ranks) + k * (k - 1) // 2
+    return LiftDiagnosis(lift.degree, width, margins, n_questions)
 
 
 def _rank(points: FloatArray) -> int:

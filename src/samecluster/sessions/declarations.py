@@ -13,7 +13,12 @@ from samecluster.sessions.conflicts import (
     refuse_contradictions,
 )
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.parameters import checked_answers, checked_parameters
+from samecluster.sessions.parameters import (
+    check_people_only,
+    checked_answers,
+    checked_parameters,
+    refuse_other_lift,
+)
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.engine import Engine
@@ -33,6 +38,8 @@ class Declarations:
     def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
         """Change n_clusters, margin, method, audit, max_questions, looks or opinions from here."""
         body: dict[str, Any] = {"parameters": checked_parameters(changes)}
+        refuse_other_lift(body["parameters"], self._recorder.state.parameters)
+        check_people_only(body["parameters"], self._recorder.state.people)
         if format_for(changes) > 1:
             body["format"] = format_for(changes)
         self._recorder.append_if_usable("parameters", who, body, self._known.new_numbers())

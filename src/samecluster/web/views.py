@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from samecluster.errors import InvalidInputError
+from samecluster.questions.look import Choice, Sheet
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.tables.display import shown
 from samecluster.tables.reading.images import is_image_folder
 from samecluster.web.images import Images
@@ -80,6 +81,43 @@ class Views:
             "context": self.members_like(number, asked.rows[0], summary, without=asked.rows),
             "before": None if asked.before is None else asked.before.value,
         }
+
+    def look(self, asked: SessionQuestion | SessionLook, summary: SessionSummary) -> dict[str, Any]:
+        """A pair, or a screen of several, as JSON; what does not apply is empty."""
+        blank: dict[str, Any] = {
+            "question": None,
+            "item": None,
+            "groups": [],
+            "items": [],
+            "differs": [],
+        }
+        if isinstance(asked, SessionQuestion):
+            question = self.question(asked, summary)
+            return {**blank, "kind": "pair", "id": asked.id, "question": question, "before": None}
+        look = asked.look
+        told = {**blank, "kind": asked.body["kind"], "id": asked.id, "before": asked.before}
+        told["differs"] = self._differing(look.shown)
+        if isinstance(look, Choice):
+            told["item"] = self.item(look.item)
+            told["groups"] = [
+                {
+                    "cluster": summary.group(summary.label(rows[0])),
+                    "members": [self.item(row) for row in rows],
+                }
+                for rows in look.groups
+            ]
+            return told
+        if isinstance(look, Sheet):
+            told["item"] = self.item(look.reference)
+        return {**told, "items": [self.item(row) for row in look.items]}
+
+    def _differing(self, rows: Sequence[int]) -> list[str]:
+        """The columns in which some of these items differ much from the first."""
+        found: dict[str, None] = {}
+        for row in rows[1:]:
+            cells = compared(self._opened, (rows[0], row), self.columns)
+            found.update((cell.left.column, None) for cell in cells if cell.differs)
+        return [name for name in self.columns if name in found]
 
     def members_like(
         self, number: int, row: int, summary: SessionSummary, without: Iterable[int] = ()

@@ -16,7 +16,7 @@ from samecluster.large.follow import LabelledSample, OpenRows, SampleLabels
 from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress, Write, about_rows
 from samecluster.large.result import label_store
 from samecluster.large.sweep import PIECE
-from samecluster.points.survey import Survey, surveyed
+from samecluster.points.survey import Survey, lifted_survey, surveyed
 from samecluster.proof.files import writing_proof
 from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.result.audit_report import AuditReport
@@ -200,6 +200,8 @@ def _swept(
     proves, survey = is_proving(opened), blocks.survey
     if proves and write_proof is not None:
         survey = _fingerprinted(blocks, on_progress)
+    lift = opened.session.snapshot().lift
+    survey = lifted_survey(blocks.points, survey, lift, PIECE, os.cpu_count() or 1)
     found = SampleLabels(_settings(opened), _sample(opened, survey), rest)
     if proves:
         to_ask = found.prove(write_proof)
@@ -254,6 +256,7 @@ def _sample(opened: OpenSession, survey: Survey) -> LabelledSample:
         known.margin if _rests_on_margin(opened) else None,
         frozenset({*known.exceptions, *(row for row in excepted if row is not None)}),
         known.proof,
+        known.lift,
     )
 
 

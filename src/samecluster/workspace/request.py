@@ -51,9 +51,11 @@ class Request:
     pairs: Path | None = None
     truth: str | None = None
     margin: str | None = None
+    lift: str | None = None
     clusters: str | None = None
     audit: str | None = None
     max_questions: str | None = None
+    looks: str | None = None
     seed: int | None = None
     separator: str | None = None
     decimal: str | None = None
@@ -146,7 +148,13 @@ class Request:
 
     def declared(self) -> dict[str, Any]:
         """The parameters of a session that were given."""
-        return declared_parameters(self.margin, self.clusters, self.audit, self.max_questions)
+        found = declared_parameters(self.margin, self.clusters, self.audit, self.max_questions)
+        if self.lift is not None:
+            found["lift"] = self.lift
+        if self.looks is not None:
+            known = {"auto": "auto", "pairs": "pairs"}
+            found["looks"] = _read("--looks", self.looks, known, _refused, "auto or pairs")
+        return found
 
 
 def listed(given: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -199,6 +207,10 @@ def _read(
         return read(text)
     except ValueError:
         raise InvalidInputError(f"{option} must be {allowed}, got {text!r}") from None
+
+
+def _refused(text: str) -> str:
+    raise ValueError(text)
 
 
 def _error_and_confidence(text: str) -> list[float]:

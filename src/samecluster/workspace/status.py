@@ -17,6 +17,7 @@ from samecluster.workspace.open import OpenSession
 # Before 30 questions an interval whose upper end is 20 times the lower one says nothing: the
 # forecast is a regression on questions so far, which a few do not determine.
 _EARLY, _VAGUE = 30, 20
+_TIMED = 5  # looks: fewer say little about a person's pace
 
 
 def session_facts(opened: OpenSession) -> dict[str, Any]:
@@ -103,6 +104,15 @@ def questions_left(session: Session) -> Remaining | None:
     )
 
 
+def minutes_left(session: Session, left: Remaining | None) -> tuple[float, float] | None:
+    """The same in minutes, by the seconds that answers took so far; None if few were timed."""
+    timed = session.state.seconds.values()
+    if left is None or sum(one.n_looks for one in timed) < _TIMED:
+        return None
+    pace = sum(one.seconds for one in timed) / sum(one.n_answers for one in timed) / 60
+    return round(pace * left.low, 1), round(pace * left.high, 1)
+
+
 def left_line(session: Session) -> str:
     """The same for people."""
     left = questions_left(session)
@@ -110,7 +120,11 @@ def left_line(session: Session) -> str:
         return ""
     if session.state.n_questions < _EARLY and left.high > _VAGUE * max(left.low, 1):
         return "It is too early to say how many questions are left."
-    return str(left.claim)
+    minutes = minutes_left(session, left)
+    about = (
+        "" if minutes is None else f" That is about {max(1, round(minutes[1]))} minutes at most."
+    )
+    return f"{left.claim}{about}"
 
 
 def _audit(audit: AuditReport) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""``samecluster cluster``: questions answered by a program, or by the known truth."""
+"""``samecluster cluster``: questions answered by a program, a language model or the truth."""
 
 from __future__ import annotations
 
@@ -12,9 +12,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from samecluster.cli.commands.label import INTERRUPTED
-from samecluster.cli.options import Force, Json, OracleCommandOptions, takes_request
+from samecluster.cli.options import (
+    ChatOptions,
+    Force,
+    Json,
+    OracleCommandOptions,
+    takes_request,
+)
 from samecluster.cli.terminal.harmless import print_json
-from samecluster.errors import InvalidInputError, OracleError
+from samecluster.errors import CostLimitError, InvalidInputError, OracleError
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
@@ -28,8 +34,40 @@ OracleCommand = Annotated[
         "--oracle-cmd", help="A program that reads a JSON question a line and writes an answer."
     ),
 ]
+Llm = Annotated[
+    str | None,
+    typer.Option(
+        "--llm", help="The address of a language model's server, such as https://example.org/v1."
+    ),
+]
+Model = Annotated[str | None, typer.Option("--model", help="The name of the model there.")]
+Criterion = Annotated[
+    str | None,
+    typer.Option("--criterion", help="When two items belong together: 'same request'."),
+]
+Prices = Annotated[
+    str | None,
+    typer.Option(
+        "--prices", help="Dollars for a million tokens of prompts and of replies: 0.15,0.60"
+    ),
+]
+MaxCost = Annotated[
+    float | None, typer.Option("--max-cost", help="Stop before more dollars than this are spent.")
+]
+BothOrders = Annotated[
+    bool, typer.Option("--both-orders", help="Ask the model twice, in both orders.")
+]
+NoCache = Annotated[
+    bool, typer.Option("--no-cache", help="Keep no prompts and replies of the model.")
+]
+Yes = Annotated[bool, typer.Option("--yes", help="Send rows to the model without asking first.")]
 Parallel = Annotated[
-    int, typer.Option("--parallel", help="Copies of the program, each with one question at a time.")
+    int | None,
+    typer.Option(
+        "--parallel",
+        help="Copies of the program, each with one question at a time (1), or questions that the "
+        "model has at a time (4).",
+    ),
 ]
 Timeout = Annotated[float, typer.Option("--timeout", help="Seconds to wait for an answer.")]
 Retries = Annotated[
@@ -66,11 +104,19 @@ Proof = Annotated[Path | None, typer.Option("--proof", help="Where the proof goe
 Report = Annotated[Path | None, typer.Option("--report", help="Where a report goes: .html")]
 
 
-@takes_request("in_blocks")
+@takes_request("in_blocks", "looks")
 def cluster(
     request: Request,
     oracle_cmd: OracleCommand = None,
-    parallel: Parallel = 1,
+    llm: Llm = None,
+    model: Model = None,
+    criterion: Criterion = None,
+    prices: Prices = None,
+    max_cost: MaxCost = None,
+    both_orders: BothOrders = False,
+    no_cache: NoCache = False,
+    yes: Yes = False,
+    parallel: Parallel = None,
     timeout: Timeout = 60.0,
     retries: Retries = 2,
     show: Show = None,
@@ -92,6 +138,9 @@ def cluster(
     does (and the truth, where given, only measures the error). Simulated answers never go into a
     session with others; a program goes by the name "program", or "program NAME" with --who NAME.
 
+    With --llm a language model answers, under the name "model NAME": docs/models.md. Its key is in
+    the variable SAMECLUSTER_LLM_KEY.
+
     Exit code 0 when nothing is left to ask or the budget is spent, 2 if the data or an option
     cannot be used, 1 if the program fails or something else is wrong, 130 after Ctrl-C.
 
@@ -101,10 +150,10 @@ def cluster(
     from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.export import ResultFiles
 
-    if oracle_cmd is None and request.truth is None:
+    if oracle_cmd is None and llm is None and request.truth is None:
         raise InvalidInputError(
-            "somebody must answer: --oracle-cmd PROGRAM or --truth COLUMN (a person answers in "
-            "`samecluster label`)"
+            "somebody must answer: --oracle-cmd PROGRAM, --llm ADDRESS or --truth COLUMN (a person "
+            "answers in `samecluster label`)"
         )
     if no_session and request.session is not None:
         raise InvalidInputError("--session and --no-session exclude each other")
@@ -115,11 +164,25 @@ def cluster(
         raise InvalidInputError(
             "--proof does not go with --dask: a proof needs a fingerprint of all rows in order"
         )
-    program = (
-        None
-        if oracle_cmd is None
-        else OracleCommandOptions(oracle_cmd, parallel, timeout, retries, show)
-    )
+    program: OracleCommandOptions | ChatOptions | None = None
+    if oracle_cmd is not None:
+        program = OracleCommandOptions(oracle_cmd, parallel or 1, timeout, retries, show)
+    if llm is not None:
+        _check_chat(replace(request, in_blocks=in_blocks), program, model, criterion)
+        program = ChatOptions(
+            llm,
+            model or "",
+            criterion or "",
+            prices,
+            max_cost,
+            4 if parallel is None else parallel,
+            timeout,
+            retries,
+            both_orders,
+            show,
+            is_kept=not no_cache,
+            is_agreed=yes,
+        )
     request = replace(request, in_blocks=in_blocks or request.dask is not None)
     inputs = tuple(Path(path) for path in (request.pairs, request.truth) if path is not None)
     files = ResultFiles(out, proof, report, prefix, raw, force, inputs)
@@ -136,17 +199,44 @@ def cluster(
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _check_who_answers(request: Request, program: OracleCommandOptions | None, join: bool) -> None:
+def _check_chat(
+    request: Request,
+    program: OracleCommandOptions | None,
+    model: str | None,
+    criterion: str | None,
+) -> None:
+    """What a model needs, and what it cannot give."""
+    if program is not None:
+        raise InvalidInputError("--llm and --oracle-cmd exclude each other")
+    if not model or not criterion:
+        raise InvalidInputError(
+            "--llm needs the name of a model there and what it is asked: --model NAME --criterion "
+            "'same request'"
+        )
+    if request.who is not None:
+        raise InvalidInputError("--who is for people and programs; a model goes by its own name")
+    if request.dask is not None or request.in_blocks:
+        raise InvalidInputError("--llm does not go with --in-blocks and --dask; take a sample")
+
+
+def _check_who_answers(
+    request: Request, program: OracleCommandOptions | ChatOptions | None, join: bool
+) -> None:
     """Before anything is written, also that the margin is another one now."""
+    from samecluster.sessions.parameters import check_people_only
     from samecluster.workspace.answerers import (
         check_program,
         check_simulation,
+        model_name,
         program_name,
         simulation_name,
     )
     from samecluster.workspace.open import is_in_blocks
 
-    if program is not None:
+    if isinstance(program, ChatOptions):
+        check_people_only(request.declared(), [model_name(program.model)])
+        check_program(request, model_name(program.model), join)
+    elif program is not None:
         check_program(request, program_name(request.who), join)
     else:
         truth = request.truth or ""
@@ -176,7 +266,7 @@ def _dask(address: str | None) -> Iterator[None]:
 
 def _cluster(
     request: Request,
-    program: OracleCommandOptions | None,
+    program: OracleCommandOptions | ChatOptions | None,
     files: ResultFiles,
     json: bool,
     progress: Screen,
@@ -199,7 +289,7 @@ def _cluster(
         truth = None if request.truth is None else TrueGroups(opened, request.truth)
         opened = _greeted(progress, opened, request, is_kept)
         try:
-            with answerer_for(opened, request, program, truth) as answerer:
+            with answerer_for(opened, request, program, truth, progress) as answerer:
                 if opened.blocks is None:
                     drive(progress, opened.session, answerer)
                     about_rows = {}
@@ -207,6 +297,10 @@ def _cluster(
                     answerer.follow(opened)  # rows may have joined for answers that were imported
                     opened, found, report = label_blocks(progress, opened, answerer, files, audit)
                     about_rows = row_facts(opened, found, report, files.out)
+        except CostLimitError as error:
+            # Like a budget that is spent: what is known so far is the result.
+            progress.print(f"Stopped: {error}.", soft_wrap=True)
+            about_rows = {}
         except OracleError as error:
             n, noted = opened.session.state.n_questions, f"kept in {opened.path}"
             kept = f"{n:,} answers are {noted}; the same command goes on" if is_kept else ""

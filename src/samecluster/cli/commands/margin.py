@@ -7,20 +7,23 @@ from pathlib import Path
 import numpy as np
 from rich.table import Table
 
-from samecluster._typing import IntArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.cli.terminal.screen import Screen, shown
 from samecluster.errors import InvalidInputError
+from samecluster.lifts.polynomial import Polynomial
 from samecluster.recovery.margin_diagnosis import (
     MOST_BREAKERS,
     ClusterDiagnosis,
     components_with_margins,
     diagnose,
+    diagnose_lifts,
 )
 from samecluster.tables import FeatureOptions, Preparation, read_table
 from samecluster.tables import Table as DataTable
 from samecluster.tables.known_answers import read_labels
 
 _SHOWN = 8  # rows named per group
+_ENOUGH = 2.0  # a margin: larger ones hardly save a question
 _POINTS_PER_COLUMN = 20  # fewer in a group, and proofs hardly save a question
 
 
@@ -44,12 +47,13 @@ def run_margin(data: Path, labels: str) -> None:
             shown(names[cluster.label]),
             f"{cluster.size:,}",
             str(cluster.rank),
-            f"{cluster.margin:.3g}" if cluster.margin > 0 else "none",
+            _margin_text(cluster.margin),
             shown(_in_the_way(cluster, source)),
         )
     console.print(table)
     for line in _advice(found, X.shape[1]):
         console.print(line)
+    _show_lifts(console, X, numbers, names)
     if len(names) > 1 and X.shape[1] > 1:
         with console.status("looking at principal components"):
             count = components_with_margins(X, numbers)
@@ -57,6 +61,37 @@ def run_margin(data: Path, labels: str) -> None:
             console.print(
                 f"Every group has a margin in the first {count} principal components.",
             )
+
+
+def _show_lifts(console: Screen, X: FloatArray, numbers: IntArray, names: list[str]) -> None:
+    """Print the margins in the lifts of degree 1, 2 and 3, and which of them to declare."""
+    with console.status("looking at lifts"):
+        lifts = diagnose_lifts(X, numbers)
+    table = Table(title="margins in lifts: columns, their squares and products, ...")
+    for heading in ("degree", "lifted columns", *map(shown, names[:_SHOWN]), "least", "questions"):
+        table.add_column(heading, justify="right")
+    for found in lifts:
+        each = [found.margins[at] if found.margins else None for at in range(len(names))]
+        table.add_row(
+            str(found.degree),
+            str(found.n_columns),
+            *(_margin_text(margin) for margin in each[:_SHOWN]),
+            _margin_text(min(found.margins) if found.margins else None),
+            "" if found.n_questions is None else f"about {found.n_questions:,}",
+        )
+    console.print(table)
+    useful = [found for found in lifts if found.n_questions is not None]
+    if useful and useful[0].degree > 1 and useful[0].margins:
+        least = _rounded_down(min(min(useful[0].margins), _ENOUGH))
+        console.print(
+            f"--lift {Polynomial(useful[0].degree).name} --margin {least:g} proves labels."
+        )
+
+
+def _margin_text(margin: float | None) -> str:
+    if margin is None:
+        return "not tried"
+    return f"{margin:.3g}" if margin > 0 else "none"
 
 
 def _grouped(source: DataTable, labels: str) -> tuple[IntArray, list[str]]:

@@ -86,9 +86,12 @@ def serve(
 
     needs_server()
     from samecluster.web.server import Address, ServeOptions
+    from samecluster.workspace.open import session_path
     from samecluster.workspace.request import listed
 
     request, image_column = _with_example(request, image_column)
+    if request.looks is None and not session_path(request).exists():
+        request = replace(request, looks="auto")
     address = Address(host, port, tuple(allow_host or ()), tls_cert, tls_key)
     options = ServeOptions(listed(show, ()), image_column, token, request.who, lease_seconds)
     _serve(Screen(soft_wrap=True), request, address, options, browser)

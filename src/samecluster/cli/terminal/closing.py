@@ -88,7 +88,14 @@ def next_steps(opened: OpenSession, has_output: bool, is_kept: bool) -> Iterator
     spent = budget is not None and session.state.n_questions >= budget
     if spent:
         yield "To ask more, run the same command with a larger --max-questions, or none."
-    for choice in choices(session.snapshot(), budget):
+    known = session.snapshot()
+    if known.models:
+        yield (
+            f"Nobody has checked what {known.models[0]} said. People can, in a session of their "
+            "own: samecluster label FILE --labels cluster --labels-as hint --audit 0.05, with FILE "
+            "from -o."
+        )
+    for choice in [] if known.models else choices(known, budget):
         audit = (choice.parameters or {}).get("audit")
         if audit is not None:
             also = " --max-questions none" if spent else ""

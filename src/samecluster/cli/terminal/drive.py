@@ -60,12 +60,12 @@ def drive(console: Screen, session: Session, answerer: Answerer) -> None:
             answerer.answering,
             who=answerer.who,
             parallel=answerer.parallel,
-            on_answer=lambda: shown.update(task, description=_course(session)),
+            on_answer=lambda: shown.update(task, description=_course(session, answerer.spent())),
         )
 
 
-def _course(session: Session) -> str:
-    """Questions so far, and labels by how they are known."""
+def _course(session: Session, spent: str = "") -> str:
+    """Questions so far, labels by how they are known, and what was spent."""
     known = session.snapshot()
     ways = [f"{known.count(how):,} {how.name.lower()}" for how in reversed(How) if known.count(how)]
-    return f"{known.n_questions:,} questions; {', '.join(ways)}"
+    return "; ".join(filter(None, [f"{known.n_questions:,} questions", ", ".join(ways), spent]))

@@ -134,6 +134,10 @@ class Panel(Oracle):
         self._record.data = data
         return bound
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(model for person in self._people.values() for model in person.models)
+
     def answer(self, question: Question) -> Verdict:
         """The verdict of as many people as it takes; a settled question costs nothing."""
         if question not in self._record.outcomes:

@@ -47,9 +47,11 @@ class QuestionChooser:
         batch: int,
         guessed: bool,
         sheet: int = 1,
+        compares_first: bool = False,
     ) -> None:
         self.sample, self.guide, self.known, self.names = sample, guide, known, known.names
         self.batch, self.guessed, self.sheet = batch, guessed, sheet
+        self.compares_first = compares_first
         self.names.on_merge(self._merge)
         # The group that the latest points were chosen from.
         self._current: int | None = None
@@ -102,8 +104,11 @@ class QuestionChooser:
     def may_name(self, item: int) -> bool:
         """Whether to name the item's cluster without asking: once for each component.
 
-        If the name turns out to be one too many, a question between two groups will show it.
+        If the name turns out to be one too many, a question between two groups will show it. Where
+        ``compares_first``, that question comes before the group is spanned.
         """
+        if self.compares_first and self.names.alive:
+            return False
         group = int(self.guide.groups[self.sample.place[item]])
         enough = len(self.names.alive) == self.known.log.n_clusters
         if group < UNCLAIMED or group in self._claimed_components or enough:

@@ -109,7 +109,8 @@ class CertifyRun:
         n = len(problem.X) if problem.survey is None else problem.survey.n
         self.sample = Sample.first(problem.lifted, self.known.closure.order, n)
         hints = None if problem.hints is None else problem.hints[self.sample.rows]
-        self.guide = Guide(self.sample.points, problem.n_clusters, seed, hints)
+        unlifted = None if problem.lift is None else problem.X[self.sample.rows]
+        self.guide = Guide(self.sample.points, problem.n_clusters, seed, hints, unlifted)
         self.chooser = QuestionChooser(
             self.sample,
             self.guide,
@@ -117,6 +118,8 @@ class CertifyRun:
             settings.batch,
             self.guessed,
             problem.looks.sheet,
+            # In a lift spanning a group takes many questions, and the guide may cut clusters.
+            compares_first=problem.lift is not None and problem.n_clusters is None,
         )
         self.deduction = None
         if settings.effort != "fast":

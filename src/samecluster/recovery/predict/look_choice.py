@@ -12,12 +12,12 @@ groups that nobody has met.
 - A *board* tells groups apart. If two are one, the labels of the smaller are wrong.
 
 So choices win while groups are missing, sheets afterwards, and boards wherever twins are likely.
-The model is anything that has `GroupModel`'s methods.
+The model is anything that has the methods of `LookModel`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Protocol
@@ -27,6 +27,7 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.questions.look import LookSizes
 from samecluster.recovery.cluster_names import ClusterNames
+from samecluster.recovery.predict.model import GroupModel
 
 _OF_MARKED = 0.1  # what a mark is worth beside a label: one group less of the few that are likely
 _DOUBTFUL = 4  # times a sheet's size: the most doubtful points, of which unlike ones are taken
@@ -49,31 +50,11 @@ class LookCosts:
     board: float = 7.0
 
 
-class GroupModel(Protocol):
-    """All that choosing looks needs of a model. Groups are the names that are alive, in order."""
-
-    def chances(self) -> FloatArray:
-        """(n, k) probabilities of the groups for all rows."""
-        ...
-
-    def alike(self, items: Sequence[int], others: Sequence[int]) -> FloatArray:
-        """(len(items), len(others)) how alike they are, about 1 for an item with itself."""
-        ...
-
-    def same_groups(self) -> FloatArray:
-        """(k, k) P(same) of two groups, symmetric; 0 where it is known."""
-        ...
+class LookModel(GroupModel, Protocol):
+    """A model that also remembers what was ruled out."""
 
     def outside(self, item: int) -> set[int]:
-        """The groups that a row is known not to be in."""
-        ...
-
-    def unseen(self) -> float | None:
-        """At most this share of the rows is in groups that nobody has met; None if not known."""
-        ...
-
-    def next_item(self, skip: Iterable[int]) -> int | None:
-        """The row whose answer would teach most; None if all are known or skipped."""
+        """The groups that a point is known not to be in."""
         ...
 
 
@@ -95,7 +76,7 @@ class Offer:
 class LookChoice:
     """Chooses looks. ``waiting`` are points that were marked and are not placed yet."""
 
-    model: GroupModel
+    model: LookModel
     names: ClusterNames
     looks: LookSizes
     costs: LookCosts = field(default_factory=LookCosts)

@@ -9,8 +9,8 @@ from samecluster.questions.look import Board, LookSizes, Sheet
 from samecluster.questions.pair import Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames
-from samecluster.recovery.placement import Placement
-from samecluster.recovery.predict.look_choice import GroupModel, LookChoice, Offer
+from samecluster.recovery.predict.look_choice import LookChoice, LookModel, Offer
+from samecluster.recovery.predict.placing import ModelPlacement
 
 _UNSURE = Verdict.UNSURE
 
@@ -24,9 +24,9 @@ class LookPlay:
 
     def __init__(
         self,
-        model: GroupModel,
+        model: LookModel,
         names: ClusterNames,
-        placing: Placement,
+        placing: ModelPlacement,
         looks: LookSizes,
         aside: set[int],
         waiting: Iterable[int] = (),
@@ -66,6 +66,7 @@ class LookPlay:
         alike = self._model.alike(members, offer.items)
         sheet = Sheet.of(members[int(alike.mean(axis=1).argmax())], offer.items)
         verdicts = yield [sheet]
+        self._placing.expect(offer.items)
         for question, verdict in zip(sheet.questions, verdicts, strict=True):
             self._placing.heard(question, offer.group, verdict)
             if verdict is Verdict.SAME:
@@ -80,6 +81,7 @@ class LookPlay:
         """A board of members of groups, and of points that stand for themselves."""
         pairs = list(combinations(items, 2))
         verdicts = dict(zip(pairs, (yield [Board.of(items)]), strict=True))
+        self._placing.expect(items)
         name_of = self._names.name_of
         for at, item in enumerate(items):
             said = {other: verdicts[other, item] for other in items[:at]}
@@ -96,10 +98,7 @@ class LookPlay:
         self._aside |= {item for item in items if item not in name_of}
 
     def _told(self, one: int, other: int, verdict: Verdict) -> None:
-        kept, gone = sorted((self._names.name_of[one], self._names.name_of[other]))
-        if verdict is Verdict.SAME:
-            self._names.merge(kept, gone)
-        elif verdict is Verdict.DIFFERENT:
-            self._names.mark_different(kept, gone)
-        else:
-            self.choice.told_apart_in_vain.add((kept, gone))
+        pair = sorted(self._names.name_of[item] for item in (one, other))
+        self._placing.take((min(one, other), max(one, other)), verdict)
+        if verdict is Verdict.UNSURE:
+            self.choice.told_apart_in_vain.add((pair[0], pair[1]))

@@ -105,7 +105,9 @@ def _proven(claim: Any) -> str:
 
 
 def _inferred(claim: Any) -> str:
-    return f"{_labels_are(claim)} inferred, right{_if(claim)}."
+    models = [name for one in claim.premises for name in getattr(one, "models", ())]
+    by = f", by {', '.join(models)}" if models else ""
+    return f"{_labels_are(claim)} inferred{by}, right{_if(claim)}."
 
 
 def _predicted(claim: Any) -> str:
@@ -181,9 +183,10 @@ _BRIEF: dict[str, _Words] = {
 
 
 def _answers_right(premise: Any) -> str:
+    by = f" that {', '.join(premise.models)} gave" if premise.models else ""
     if not premise.confirmed:
-        return "the answers are right"
-    return f"the answers are right, also these: {'; '.join(map(str, premise.confirmed))}"
+        return f"the answers{by} are right"
+    return f"the answers{by} are right, also these: {'; '.join(map(str, premise.confirmed))}"
 
 
 def _margin_holds(premise: Any) -> str:

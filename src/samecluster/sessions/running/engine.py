@@ -220,13 +220,13 @@ class Engine:
         parameters = dict(self._parameters)
         margin = parameters.get("margin")
         if not isinstance(error, RefutedError) or self._attempts > _ATTEMPTS:
-            parameters |= {"method": METHODS["everything"](), "n_clusters": None}
+            parameters |= {"method": METHODS["everything"](), "n_clusters": None, "lift": None}
         elif error.cluster is None and parameters.get("n_clusters") is not None:
             parameters["n_clusters"] = None
         elif isinstance(margin, float) and error.largest_margin > 0:
             parameters["margin"] = weaker_margin(margin, error.largest_margin)
         else:
-            parameters |= {"method": METHODS["everything"](), "n_clusters": None}
+            parameters |= {"method": METHODS["everything"](), "n_clusters": None, "lift": None}
         self._parameters = parameters
 
 

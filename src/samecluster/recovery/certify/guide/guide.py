@@ -9,13 +9,17 @@ from __future__ import annotations
 
 import numpy as np
 
+from samecluster._resolution import without_far_values
 from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster.points.array import unit_scaled
 from samecluster.recovery.certify.guide.mixture import components
+from samecluster.recovery.certify.guide.neighbours import connected_groups
 from samecluster.recovery.hints import hinted_components
 
 UNCLAIMED = 1 << 30
 """Groups from this number on are components of the mixture that no cluster has claimed yet."""
 
+_FEWEST = 2  # components where clusters may be curved and nobody says how many there are
 _MOMENT_POINTS = 2000  # of a group, for its mean and covariance: to within a few per cent
 _FLATTEST = 1e-10  # of the largest variance; a flat group is not infinitely thin
 _TINIEST = 1e-30  # variance of a group of identical points
@@ -35,13 +39,26 @@ class Guide:
 
     ``labels`` (m,) and ``outside`` (m, k) are views of what is known about the sample; the guide
     reads them and never writes. ``components`` (m,) is the mixture as it was at first, or the
-    groups of ``hints`` (m,) where there are any.
+    groups of ``hints`` (m,) where there are any. Where clusters may be curved, as in a lift, these
+    are points ``unlifted`` (m, d) that hang together, if they tell.
     """
 
     def __init__(
-        self, points: FloatArray, n_clusters: int | None, seed: int, hints: IntArray | None = None
+        self,
+        points: FloatArray,
+        n_clusters: int | None,
+        seed: int,
+        hints: IntArray | None = None,
+        unlifted: FloatArray | None = None,
     ) -> None:
         self.points = points
+        # Groups that hang together are kept, whatever their shape, until an answer surprises.
+        self._stays = False
+        if hints is None and unlifted is not None:
+            hints = connected_groups(unit_scaled(without_far_values(unlifted)), n_clusters)
+            self._stays = hints is not None
+            # A mixture of more components cuts curved clusters; answers find those that two hide.
+            n_clusters = n_clusters or _FEWEST
         hinted = None if hints is None else hinted_components(points, hints)
         self.components = components(points, n_clusters, seed) if hinted is None else hinted
         self.groups: IntArray = UNCLAIMED + self.components
@@ -67,6 +84,10 @@ class Guide:
             for column, group in enumerate(alive):
                 if group < outside.shape[1]:
                     scores[outside[unknown, group], column] = np.inf
+            if self._stays:
+                at = np.searchsorted(alive, self.groups[unknown])
+                kept = np.flatnonzero(np.isfinite(scores[np.arange(len(unknown)), at]))
+                scores[kept, at[kept]] = -np.inf
             moved = np.array(alive)[scores.argmin(axis=1)]
             changed = float((moved != self.groups[unknown]).mean())
             self.groups[unknown] = moved
@@ -105,6 +126,7 @@ class Guide:
                 if is_first_claim or self._deep(group, at):
                     self.groups[mates] = cluster
             else:
+                self._stays = False
                 self._split(mates, group, cluster, labels, outside)
         self.refit(labels, outside)
 
