@@ -19,7 +19,7 @@ import numpy as np
 
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.questions.look import Board, Choice, Look, Sheet
+from samecluster.questions.look import Board, Look, Sheet
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin

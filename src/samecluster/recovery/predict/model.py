@@ -388,12 +388,32 @@ class Predictor:
             self._misfits.add(at)
         return int(self.core[at])
 
-    def _most_spread(self, candidates: IntArray, open_: BoolArray) -> int:
+    def spread_items(self, count: int, skip: Collection[int]) -> list[int]:
+        """So many of the first points at once, each as if those before it were known."""
+        taken = [int(self._at[item]) for item in skip if self._at[item] >= 0]
+        left = [at for at in self._start if at not in {*taken, *self._model.asked}]
+        if not self._start:
+            scratch = GaussianProcess(self._model.similarity, len(self.core), 1)
+            for at in self._model.asked:
+                scratch.learn(at, 0)
+            while len(left) < count:
+                open_ = np.ones(len(self.core), dtype=np.bool_)
+                open_[[*taken, *scratch.asked]] = False
+                if not open_.any():
+                    break
+                left.append(self._most_spread(np.flatnonzero(open_), open_, scratch))
+                scratch.learn(left[-1], 0)
+        return [int(self.core[at]) for at in left[:count]]
+
+    def _most_spread(
+        self, candidates: IntArray, open_: BoolArray, of: GaussianProcess | None = None
+    ) -> int:
         if self._start:
             return next((at for at in self._start if open_[at]), int(candidates[0]))
         count = min(_START_CANDIDATES, 2 * len(candidates) // 3 + 1)
         some = self._rng.choice(candidates, size=count, replace=False)
-        return int(some[self._model.gain(some, np.ones(len(self.core))).argmax()])
+        model = self._model if of is None else of
+        return int(some[model.gain(some, np.ones(len(self.core))).argmax()])
 
     def _most_telling(self, candidates: IntArray, open_: BoolArray) -> int:
         mean = self._model.mean

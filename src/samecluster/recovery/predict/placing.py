@@ -10,6 +10,7 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from samecluster._typing import FloatArray
+from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames
@@ -33,8 +34,14 @@ class ModelPlacement(Placement):
     worth more than placing another point.
     """
 
-    def __init__(self, n_clusters: int | None, names: ClusterNames, model: Predictor) -> None:
-        super().__init__(n_clusters, names)
+    def __init__(
+        self,
+        n_clusters: int | None,
+        names: ClusterNames,
+        model: Predictor,
+        looks: LookSizes = PAIRS,
+    ) -> None:
+        super().__init__(n_clusters, names, looks)
         self.model = model
         self.unsure: set[tuple[int, int]] = set()
         # Of each point that is being placed: the groups that it was found to be outside of.
@@ -45,8 +52,12 @@ class ModelPlacement(Placement):
         return super().all_found and self.names.all_different
 
     def place(self, items: Sequence[int]) -> Plan[list[int]]:
-        self._differs = {item: self.model.outside(item) for item in items}
+        self.expect(items)
         return super().place(items)
+
+    def expect(self, items: Sequence[int]) -> None:
+        """Answers about these points come next."""
+        self._differs = {item: self.model.outside(item) for item in items}
 
     def order(self, item: int) -> Sequence[int]:
         return self.model.candidates(item, self._differs[item])[0]

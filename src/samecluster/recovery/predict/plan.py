@@ -19,6 +19,7 @@ from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.hints import one_of_each_hint
 from samecluster.recovery.labelling import Labelling
+from samecluster.recovery.predict.look_play import LookPlay
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.placing import ModelPlacement
 from samecluster.recovery.problem import BudgetSpent, Problem
@@ -69,7 +70,8 @@ class PredictRun:
         unheld = labelling.unheld_labels()
         include = sorted(asked.union(first, unheld.values()))
         self.model = Predictor(problem.X, self.names, problem.rng, include)
-        self.placing = ModelPlacement(problem.n_clusters, self.names, self.model)
+        self.looks = problem.looks
+        self.placing = ModelPlacement(problem.n_clusters, self.names, self.model, self.looks)
         self.exceptions = problem.exceptions
         self.aside: set[int] = set(problem.exceptions)
         self._begin_with(problem.counted_answers, unheld)
@@ -145,6 +147,9 @@ class PredictRun:
         """Points, and pairs of groups where that is worth more, until little may be wrong."""
         if not self.model.knows_little:
             self.write_all()  # what was known before a run that begins again stays known
+        if not self.looks.pairs_only:
+            yield from self._play_looks()
+            return
         while self.expected_error > self.target or self.model.is_starting:
             items = self._next_items()
             if items:
@@ -165,6 +170,25 @@ class PredictRun:
             self._write()
             asked = True
         return asked
+
+    def _play_looks(self) -> Plan[None]:
+        """The first points, and then whatever look is worth most."""
+        marked = (i for a in self.labelling.answers for i in a.question.pair)
+        waiting = [item for item in marked if item not in self.names.name_of]
+        play = LookPlay(self.model, self.names, self.placing, self.looks, self.aside, waiting)
+        while self.model.is_starting and (items := self._first_items()):
+            yield from play.start(items)
+            self._write()
+        while self.expected_error > self.target:
+            if not (yield from play.next()):
+                return
+            self._write()
+
+    def _first_items(self) -> list[int]:
+        """Points spread over the data, or one of each hint: enough for a board."""
+        chosen = [item for item in self._first if item not in self.aside][: self.looks.board]
+        self._first = [item for item in self._first if item not in chosen]
+        return chosen or self.model.spread_items(self.looks.board, self.aside)
 
     def _next_items(self) -> list[int]:
         chosen = [item for item in self._first if item not in self.aside][: self.batch]
