@@ -38,6 +38,7 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Run
+from samecluster.recovery.auto.given_labels import GivenLabels
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.auto.repair import AnswerRepair
 from samecluster.recovery.auto.whole_run import Budget, complete_plan, prediction_goal
@@ -245,6 +246,9 @@ class RecoveryParameters:
         chosen = _checked_method(method)
         if lift is not None and not isinstance(chosen, Certify):
             raise InvalidInputError(f'lift goes with method "certify", got {chosen.name!r}')
+        if isinstance(chosen, GivenLabels) and chosen.otherwise is None:
+            usual = CertifyWithoutMargin(Certify(), prediction_goal(goal))
+            chosen = replace(chosen, otherwise=usual if gamma is None else Certify())
         if gamma is None and isinstance(chosen, Certify):
             chosen = CertifyWithoutMargin(chosen, prediction_goal(goal))
         return cls(
