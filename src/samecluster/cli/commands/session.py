@@ -5,7 +5,7 @@ Nothing heavy is imported before a command runs, as help texts are made from thi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,13 @@ import typer
 from samecluster.cli.commands.label import INTERRUPTED
 from samecluster.cli.options import Json
 from samecluster.cli.terminal.harmless import print_json, print_lines
-from samecluster.errors import InvalidInputError, ProtocolError, SessionNotFoundError, StoreError
+from samecluster.errors import (
+    InvalidInputError,
+    ProtocolError,
+    SameClusterError,
+    SessionNotFoundError,
+    StoreError,
+)
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
@@ -46,13 +52,14 @@ def status(
 
     Example: samecluster status shells.csv.samecluster
     """
+    from samecluster.workspace.item_names import ItemNames
     from samecluster.workspace.status import session_facts, status_lines
 
     with opened_session(session, data, vectors, read_only=True) as opened:
         if json:
             print_json(session_facts(opened))
         else:
-            print_lines(*status_lines(opened))
+            print_lines(*map(ItemNames(opened.data).in_text, status_lines(opened)))
 
 
 def history(
@@ -70,15 +77,17 @@ def history(
     from samecluster.cli.terminal.lines import event_line
     from samecluster.sessions.storage.sqlite import SqliteStore
 
-    with closing(SqliteStore(session_file(session), read_only=True)) as store:
+    path = session_file(session)
+    with closing(SqliteStore(path, read_only=True)) as store:
         events = list(store.read())
+    readable = str if json else _readable(path)
     for event in events if last is None else events[-last:] if last > 0 else []:
         if json:
             shown_body = {k: v for k, v in event.body.items() if k not in ("keys", "digests")}
             facts = {"event": event.sequence, "kind": event.kind, "at": event.at, "who": event.who}
             print_json({**facts, "body": shown_body}, indent=None)
         else:
-            print_lines(event_line(event))
+            print_lines(readable(event_line(event)))
 
 
 def undo(
@@ -95,6 +104,8 @@ def undo(
 
     Example: samecluster undo shells.csv.samecluster --event 17
     """
+    from samecluster.workspace.item_names import ItemNames
+
     with opened_session(session, data, vectors) as opened:
         before = opened.session.progress()
         if event is not None:
@@ -105,7 +116,8 @@ def undo(
             if last is None or opened.session.undo(who) is None:
                 of = f" of {who}" if who else ""
                 raise ProtocolError(f"there is no answer{of} to take back; see samecluster history")
-            print_lines(f"Taken back: {last}. It is asked again first.")
+            told = ItemNames(opened.data).in_text(str(last))
+            print_lines(f"Taken back: {told}. It is asked again first.")
         print_lines(f"Before: {before}.", f"Now: {opened.session.progress()}.")
 
 
@@ -203,6 +215,17 @@ def interruptible() -> Iterator[None]:
     except KeyboardInterrupt:
         print_lines("", "Stopped. All answers are kept.")
         raise typer.Exit(INTERRUPTED) from None
+
+
+def _readable(path: Path) -> Callable[[str], str]:
+    """What puts names of items in place of keys, if the data is beside the session."""
+    from samecluster.workspace.item_names import ItemNames, without_keys
+
+    try:
+        with opened_session(path, None, None, read_only=True) as opened:
+            return ItemNames(opened.data).in_text
+    except SameClusterError:
+        return without_keys
 
 
 def session_file(given: Path) -> Path:

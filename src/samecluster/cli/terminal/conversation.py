@@ -10,6 +10,7 @@ from samecluster.cli.terminal.prompt import VERDICTS, Prompt
 from samecluster.cli.terminal.screen import Screen
 from samecluster.recovery.result.how import How
 from samecluster.sessions.question import SessionQuestion
+from samecluster.workspace.item_names import ItemNames
 from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 
@@ -38,7 +39,11 @@ class Conversation:
         extend_sample: Callable[[OpenSession], OpenSession | None] = lambda _: None,
     ) -> None:
         self._opened, self._session, self._console = opened, opened.session, console
-        self._columns, self._who, self._talk = columns, who, Prompt(console, key)
+        self._columns, self._who, self._talk = (
+            columns,
+            who,
+            Prompt(console, key, ItemNames(opened.data).in_text),
+        )
         self._n_trouble = len(self._session.trouble)
         self._extend_sample, self._checked_at_event = extend_sample, -1
 
