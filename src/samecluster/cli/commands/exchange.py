@@ -97,12 +97,14 @@ def report(
 
     Example: samecluster report shells.csv.samecluster -o report.html
     """
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.export import ResultFiles, Snapshot, write_session_report
 
     with opened_session(session, data, vectors, read_only=True) as opened:
         ResultFiles(report=out, force=force).check(opened)
-        known = Snapshot.of(opened.session)
-        write_session_report(opened, known, out, include_items=include_items, force=force)
+        with Screen(stderr=True).waiting("drawing the report"):
+            known = Snapshot.of(opened.session)
+            write_session_report(opened, known, out, include_items=include_items, force=force)
     if not is_stdout(out):
         print_lines(f"The report is in {out}. Its picture shows where points lie.")
 

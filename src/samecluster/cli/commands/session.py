@@ -32,12 +32,17 @@ SessionFile = Annotated[
 ]
 DataFile = Annotated[
     str | None,
-    typer.Option("--data", help="The data, if it is not beside the session under its own name."),
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="The data, if it is not beside the session under its own name.",
+    ),
 ]
 Vectors = Annotated[
-    Path | None, typer.Option("--vectors", help="The vectors, if they are not beside the data.")
+    Path | None,
+    typer.Option("--vectors", metavar="FILE", help="The vectors, if they are not beside the data."),
 ]
-Who = Annotated[str | None, typer.Option("--who", help="The name of the person.")]
+Who = Annotated[str | None, typer.Option("--who", metavar="NAME", help="The name of the person.")]
 
 
 def status(
@@ -200,11 +205,15 @@ def opened_session(
     session: Path, data: str | None, vectors: Path | None, *, read_only: bool = False
 ) -> OpenSession:
     """A session that exists, with the data that was named or is beside it."""
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.open import data_beside, reopen
 
     path = session_file(session)
     request = Request(data=data or data_beside(path), vectors=vectors)
-    return reopen(path, request, read_only=read_only)
+    with Screen(stderr=True).waiting("reading the session and its data"):
+        opened = reopen(path, request, read_only=read_only)
+        opened.session.snapshot()  # what follows from the answers, which takes the most time
+    return opened
 
 
 @contextmanager
@@ -220,10 +229,11 @@ def interruptible() -> Iterator[None]:
 def _readable(path: Path) -> Callable[[str], str]:
     """What puts names of items in place of keys, if the data is beside the session."""
     from samecluster.workspace.item_names import ItemNames, without_keys
+    from samecluster.workspace.open import data_beside, data_changes
 
     try:
-        with opened_session(path, None, None, read_only=True) as opened:
-            return ItemNames(opened.data).in_text
+        _, data = data_changes(path, Request(data=data_beside(path)))
+        return ItemNames(data).in_text
     except SameClusterError:
         return without_keys
 

@@ -50,7 +50,8 @@ class Conversation:
     def hold(self) -> None:
         """Ask until nothing is left to ask, or the person quits."""
         while True:
-            questions = self._session.ask(self._who)
+            with self._console.waiting("working out the next question"):
+                questions = self._session.ask(self._who)
             if not questions:
                 if not self._has_new_items() and not self._choose():
                     return
@@ -85,7 +86,9 @@ class Conversation:
                 self._n_trouble = len(self._session.trouble)
                 return True
             if key in VERDICTS:
-                self._session.tell(question.id, VERDICTS[key], self._who)
+                with self._console.waiting("working out what follows"):
+                    self._session.tell(question.id, VERDICTS[key], self._who)
+                    _ = self._session.trouble
                 return self._look_at_trouble()
             self._talk.explain("ynubq")
 

@@ -88,7 +88,8 @@ class DisagreementConversation:
         if said is not None:
             self._talk.say(f"You said: {said.verdict.value}.")
         for letter, word in (("y", "same"), ("n", "different")):
-            effect = self._session.preview_answer(question.id, word, self._who)
+            with self._talk.console.waiting("working out what an answer would do"):
+                effect = self._session.preview_answer(question.id, word, self._who)
             if effect != _NOTHING:
                 self._talk.say(f"  If {letter}: {effect}.")
         while True:
