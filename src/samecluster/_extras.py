@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
-from pathlib import Path
 from typing import Any
 
 from samecluster.errors import InvalidInputError
@@ -38,8 +37,8 @@ def httpx() -> Any:
     return found
 
 
-def static_embedding() -> tuple[Any, Any, Path]:
-    """What reads weights, the class of tokenizers, and the folder that has the files of wordllama.
+def static_embedding() -> tuple[Any, Any, str]:
+    """What reads weights, the class of tokenizers, and the file that wordllama has beside its own.
 
     The package itself is not imported: two of its files are all that is needed.
     """
@@ -48,7 +47,7 @@ def static_embedding() -> tuple[Any, Any, Path]:
     found = importlib.util.find_spec("wordllama")
     if found is None or found.origin is None:
         raise InvalidInputError(if_missing)
-    return weights.load_file, tokenizers.Tokenizer, Path(found.origin).parent
+    return weights.load_file, tokenizers.Tokenizer, found.origin
 
 
 def has_static_embedding() -> bool:

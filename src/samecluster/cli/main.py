@@ -155,7 +155,9 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"samecluster {samecluster.__version__}")
+        from samecluster.cli.terminal.harmless import print_lines
+
+        print_lines(f"samecluster {samecluster.__version__}")
         raise typer.Exit
 
 

@@ -76,6 +76,12 @@ _PANELS: dict[str, dict[str, Any]] = {
         "image_size": typer.Option(
             "--image-size", metavar="PIXELS", help="Pixels a side that images get; 32."
         ),
+        "image_by": typer.Option(
+            "--image-by",
+            metavar="shapes|pixels",
+            help="What images are compared by: edges in each part of them, unless said otherwise, "
+            "or pixels.",
+        ),
         "scale": typer.Option(
             "--scale/--no-scale", help="Whether columns are standardised; they are."
         ),

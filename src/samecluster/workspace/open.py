@@ -177,13 +177,13 @@ def reopen(
     return OpenSession(session, data, path, is_new=False)
 
 
-def data_changes(path: Path, request: Request) -> Changes:
-    """How the data differs from what the session is about; nothing is written."""
+def data_changes(path: Path, request: Request) -> tuple[Changes, SessionData]:
+    """How the data differs from what the session is about, and the data; nothing is written."""
     with _store(path, read_only=True) as store:
         state = State(store.read())
         store.close()
     data = data_again(request, state.preparation)
-    return state.items.changes(Items.of(data.keys, data.X, data.contents))
+    return state.items.changes(Items.of(data.keys, data.X, data.contents)), data
 
 
 def data_again(request: Request, stored: Mapping[str, Any]) -> SessionData:

@@ -45,6 +45,7 @@ class Request:
     vectors: Path | None = None
     order: str | None = None
     image_size: int | None = None
+    image_by: str | None = None
     scale: bool | None = None
     reduce: int | None = None
     missing_cells: str | None = None
@@ -103,14 +104,15 @@ class Request:
         """Read the data; ``words_replace`` as in `asked`."""
         from samecluster.tables.reading.load import load_data
 
-        size = {} if self.image_size is None else {"image_size": self.image_size}
+        chosen = {"image_size": self.image_size, "image_by": self.image_by}
+        said: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
         return load_data(
             self.data,
             self.asked(words_replace),
             id_column=self.id_column,
             vectors=self.vectors,
             order=self.order,
-            **size,
+            **said,
         )
 
     def wanted(self, names: tuple[str, ...]) -> FeatureOptions:

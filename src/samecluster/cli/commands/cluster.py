@@ -438,9 +438,11 @@ def _print_end(
     from samecluster._files import is_stdout
     from samecluster.cli.terminal.closing import next_steps, summary
     from samecluster.cli.terminal.screen import Screen
+    from samecluster.workspace.item_names import ItemNames
 
     taken = any(path is not None and is_stdout(path) for path in (files.out, files.report))
     console = Screen(stderr=taken)
     following = next_steps(opened, files.out is not None, is_kept)
-    for line in (*summary(told), *written, *following):
+    readable = ItemNames(opened.data).in_text
+    for line in (*map(readable, summary(told)), *written, *following):
         console.print(line, soft_wrap=True)

@@ -97,12 +97,14 @@ def report(
 
     Example: samecluster report shells.csv.samecluster -o report.html
     """
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.export import ResultFiles, Snapshot, write_session_report
 
     with opened_session(session, data, vectors, read_only=True) as opened:
         ResultFiles(report=out, force=force).check(opened)
-        known = Snapshot.of(opened.session)
-        write_session_report(opened, known, out, include_items=include_items, force=force)
+        with Screen(stderr=True).waiting("drawing the report"):
+            known = Snapshot.of(opened.session)
+            write_session_report(opened, known, out, include_items=include_items, force=force)
     if not is_stdout(out):
         print_lines(f"The report is in {out}. Its picture shows where points lie.")
 
@@ -173,11 +175,13 @@ def update(
     Example: samecluster update shells.csv.samecluster shells.csv --dry-run
     """
     from samecluster.recovery.result.sentences import count
+    from samecluster.workspace.item_names import ItemNames
     from samecluster.workspace.open import data_changes, reopen
 
     path = session_file(session)
     request = Request(data=data, vectors=vectors, who=who)
-    changes = data_changes(path, request)
+    changes, now = data_changes(path, request)
+    names = ItemNames(now)
     facts: dict[str, Any] = {
         "added": changes.added,
         "removed": changes.removed,
@@ -186,7 +190,8 @@ def update(
     }
     lines = [f"{changes}." if changes else "The data is what the session is about."]
     words = ("added", "removed", "changed")
-    lines += [f"  {word}: {_listed(facts[word])}" for word in words if facts[word]]
+    listed = {word: names.known(facts[word]) for word in words}
+    lines += [f"  {word}: {_listed(listed[word])}" for word in words if listed[word]]
     if not dry_run:
         with reopen(path, request, update=True) as opened:
             state = opened.session.state
@@ -210,6 +215,6 @@ def update(
         print_lines(*lines)
 
 
-def _listed(keys: tuple[str, ...]) -> str:
+def _listed(keys: list[str]) -> str:
     more = f" and {len(keys) - _MOST_LISTED:,} more" if len(keys) > _MOST_LISTED else ""
     return ", ".join(keys[:_MOST_LISTED]) + more

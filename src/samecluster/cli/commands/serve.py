@@ -38,31 +38,51 @@ class Role(enum.StrEnum):
 def serve(
     request: Request,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; 127.0.0.1 is this machine only.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="The address to listen on; 127.0.0.1 is this machine only."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="The port; 8321, or that of last time, or a free one."),
+        typer.Option(
+            metavar="NUMBER",
+            min=0,
+            max=65535,
+            help="The port; 8321, or that of last time, or a free one.",
+        ),
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option(help="The secret in your link, 16 letters and digits or more; else random."),
+        typer.Option(
+            metavar="TEXT",
+            help="The secret in your link, 16 letters and digits or more; else random.",
+        ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", help="Another name that this server goes by."),
+        typer.Option("--allow-host", metavar="NAME", help="Another name that this server goes by."),
     ] = None,
     tls_cert: Annotated[
-        Path | None, typer.Option(help="A certificate, to speak HTTPS; with --tls-key.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A certificate, to speak HTTPS; with --tls-key."),
     ] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The key of the certificate.")
+    ] = None,
     image_column: Annotated[
         str | None,
-        typer.Option(help="The column with the paths of images, inside the data's folder."),
+        typer.Option(
+            metavar="COLUMN", help="The column with the paths of images, inside the data's folder."
+        ),
     ] = None,
     lease_seconds: Annotated[
         float,
-        typer.Option(min=1.0, help="How long a question is kept for somebody who went silent."),
+        typer.Option(
+            metavar="SECONDS",
+            min=1.0,
+            help="How long a question is kept for somebody who went silent.",
+        ),
     ] = 120.0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Whether to open the page.")

@@ -27,9 +27,10 @@ def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | N
     check_share("--resolution", resolution)
     console = Screen()
     allowed = Request(str(data), max_memory=max_memory).max_bytes()
-    table = read_table(data, CsvOptions(max_bytes=allowed))
-    # A proof is about the numbers of the file as they are, in all columns.
-    X = Preparation.fit(table, FeatureOptions(features=table.names, scale=False)).apply(table)
+    with console.waiting("reading the data"):
+        table = read_table(data, CsvOptions(max_bytes=allowed))
+        # A proof is about the numbers of the file as they are, in all columns.
+        X = Preparation.fit(table, FeatureOptions(features=table.names, scale=False)).apply(table)
     lines = read_lines(proof, allowed)
     header: dict[str, Any] = next(lines, {})
     try:

@@ -35,8 +35,10 @@ def passes_shown(console: Screen) -> Iterator[Callable[[PassProgress], None]]:
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
+    from samecluster.cli.terminal.waiting import CompilingColumn
+
     text = TextColumn("{task.description}", markup=False)
-    columns = text, BarColumn(), TimeRemainingColumn()
+    columns = text, BarColumn(), TimeRemainingColumn(), CompilingColumn()
     watched = console.is_terminal
     with Bars(*columns, console=console, transient=True, disable=not watched) as bars:
         tasks: dict[str, Any] = {}

@@ -16,6 +16,7 @@ from samecluster.errors import AnswerError, InvalidInputError, ProtocolError
 from samecluster.questions.look import Choice
 from samecluster.recovery.result.how import How
 from samecluster.sessions.question import SessionLook, SessionQuestion
+from samecluster.workspace.item_names import ItemNames
 from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 
@@ -47,7 +48,8 @@ class Conversation:
         line: Callable[[], str | None] = read_line,
     ) -> None:
         self._opened, self._session, self._console = opened, opened.session, console
-        self._columns, self._who, self._talk = columns, who, Prompt(console, key)
+        self._columns, self._who = columns, who
+        self._talk = Prompt(console, key, ItemNames(opened.data).in_text)
         self._n_trouble = len(self._session.trouble)
         self._extend_sample, self._checked_at_event = extend_sample, -1
         self._line, self._shown_at = line, monotonic()
@@ -55,7 +57,8 @@ class Conversation:
     def hold(self) -> None:
         """Ask until nothing is left to ask, or the person quits."""
         while True:
-            looks = self._session.ask_looks(self._who)
+            with self._console.waiting("working out the next question"):
+                looks = self._session.ask_looks(self._who)
             if not looks:
                 if not self._has_new_items() and not self._choose():
                     return
@@ -88,8 +91,10 @@ class Conversation:
                     continue
                 return True
             if key in VERDICTS:
-                seconds = self._seconds()
-                self._session.tell(question.id, VERDICTS[key], self._who, seconds=seconds)
+                with self._console.waiting("working out what follows"):
+                    seconds = self._seconds()
+                    self._session.tell(question.id, VERDICTS[key], self._who, seconds=seconds)
+                    _ = self._session.trouble
                 return self._look_at_trouble()
             self._talk.explain("ynubq")
 

@@ -9,6 +9,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from samecluster.cli.terminal.all_rows import passes_shown, take_in_open_rows
 from samecluster.cli.terminal.answerers import Answerer
 from samecluster.cli.terminal.screen import Screen
+from samecluster.cli.terminal.waiting import CompilingColumn
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.sentences import count
@@ -52,7 +53,8 @@ def label_blocks(
 def drive(console: Screen, session: Session, answerer: Answerer) -> None:
     """Answer until nothing is left to ask."""
     # A number of clusters, or a file, is not markup.
-    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+    text = TextColumn("{task.description}", markup=False)
+    columns = SpinnerColumn(), text, TimeElapsedColumn(), CompilingColumn()
     is_watched = console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=not is_watched) as shown:
         task = shown.add_task(_course(session), total=None)

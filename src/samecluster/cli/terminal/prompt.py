@@ -30,13 +30,21 @@ _MOST_REMEDIES = 9  # each is chosen by one key, 1 to 9
 
 
 class Prompt:
-    """A console to say things on, and ``key``, which reads a key; None at the end of the input."""
+    """A console to say things on, and ``key``, which reads a key; None at the end of the input.
 
-    def __init__(self, console: Screen, key: Callable[[], str | None]) -> None:
-        self.console, self._key = console, key
+    ``readable`` puts names of items into a line in place of their keys.
+    """
+
+    def __init__(
+        self,
+        console: Screen,
+        key: Callable[[], str | None],
+        readable: Callable[[str], str] = str,
+    ) -> None:
+        self.console, self._key, self._readable = console, key, readable
 
     def say(self, line: str, style: str = "") -> None:
-        self.console.print(shown(line, style))
+        self.console.print(shown(self._readable(line), style))
 
     def read(self, prompt: str, read: Callable[[], str | None] | None = None) -> str | None:
         """The next key, or what ``read`` reads; None at the end of the input."""

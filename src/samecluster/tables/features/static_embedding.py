@@ -89,7 +89,8 @@ class _Model:
 
 @cache
 def _model() -> _Model:
-    load, tokenizer_class, folder = static_embedding()
+    load, tokenizer_class, package = static_embedding()
+    folder = Path(package).parent
     weights, tokens = folder / _WEIGHTS, next(iter(folder.glob(_TOKENS)), None)
     if tokens is None or not weights.is_file():
         raise InvalidInputError(
