@@ -14,6 +14,7 @@ from samecluster._moved import install as _find_moved_modules
 if TYPE_CHECKING:
     from samecluster import errors, instances, oracles
     from samecluster.api import RecoveryRun, learn_cluster, recover, register_method, start
+    from samecluster.api_async import recover_async
     from samecluster.estimator import SameCluster
     from samecluster.geometry.margin import ClusterMargin, true_margin
     from samecluster.large.api import recover_large, start_large
@@ -78,6 +79,7 @@ _HOME = {
     "clustering_error": "recovery.result.clustering_error",
     "learn_cluster": "api",
     "recover": "api",
+    "recover_async": "api_async",
     "recover_large": "large.api",
     "register_method": "api",
     "start": "api",
@@ -122,6 +124,7 @@ __all__ = [
     "learn_cluster",
     "oracles",
     "recover",
+    "recover_async",
     "recover_large",
     "register_method",
     "start",

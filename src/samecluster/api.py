@@ -16,15 +16,24 @@ from typing import Any, Literal
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
+from samecluster.asking import (
+    all_answers,
+    asked_at_once,
+    in_batches,
+    refuse_async,
+    shown_progress,
+)
 from samecluster.errors import (
     ContradictionError,
     InvalidInputError,
     OracleError,
+    RecoveryInterrupted,
     RefutedError,
 )
 from samecluster.lifts.lift import ColumnMap, Lift
 from samecluster.lifts.polynomial import Polynomial
 from samecluster.oracles.base import (
+    Oracle,
     VerdictReader,
     as_oracle,
     checked_answer,
@@ -32,6 +41,7 @@ from samecluster.oracles.base import (
     checked_replies,
 )
 from samecluster.oracles.panel.panel import Panel
+from samecluster.oracles.several_at_once import SeveralAtOnce
 from samecluster.points.array import validated
 from samecluster.questions.drive import drive, drive_batches, drive_looks
 from samecluster.questions.ledger import Ledger
@@ -309,6 +319,9 @@ def recover(
     error_rate: float = 0.0,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
+    concurrency: int = 1,
+    retry: Any = (),
+    progress: bool = False,
 ) -> Recovery:
     """Recover the clusters of X by asking an oracle.
 
@@ -318,8 +331,14 @@ def recover(
     that may be wrong. If it is above 0, or the oracle is a panel, answers that cannot all be right
     are put again, to others or about other items, and what is outvoted is retracted
     (`Recovery.retracted`); what stays open is listed (`Recovery.refutations`). ``on_progress`` is
-    called after each batch of answers with what is known so far. The other parameters are those of
-    `start`.
+    called after each batch of answers with what is known so far; ``progress=True`` draws a bar.
+
+    With ``concurrency=8`` up to 8 questions are put at once, each in a thread, and the method
+    chooses questions that depend little on each other; `recover_async` is for ``async def``
+    oracles. ``retry=(TimeoutError,)`` asks again after such an error, up to 5 times, with waits
+    (`samecluster.oracles.Retry` says how often and how long). Ctrl-C raises
+    `samecluster.errors.RecoveryInterrupted`, a KeyboardInterrupt that has all answers so far. The
+    other parameters are those of `start`.
 
     Examples
     --------
@@ -333,6 +352,7 @@ def recover(
     >>> clustering_error(found.labels, made.labels)
     0.0
     """
+    refuse_async(oracle)
     points = validated(X)
     warn_of_far_values(X, points)
     answering = as_oracle(oracle, points)
@@ -340,7 +360,7 @@ def recover(
         points,
         n_clusters,
         margin,
-        method,
+        in_batches(_checked_method(method), concurrency),
         audit,
         max_questions,
         random_state,
@@ -349,46 +369,89 @@ def recover(
         max_looks,
         checked_lift(lift, X, points),
     )
-    parameters = replace(parameters, looks=answering.look_sizes(parameters.looks))
-    given, read = _given(known, answers, len(points)), VerdictReader()
-
-    def driven(run: RecoveryRun) -> Recovery:
-        after_batch = None if on_progress is None else lambda: on_progress(run.labelling)
-        if not parameters.looks.pairs_only:
-            return drive_looks(
-                run,
-                lambda looks: checked_replies(answering, looks, read),
-                after_batch,
-                run.snapshot,
-            )
-        return drive_batches(
-            run,
-            lambda questions: checked_answers(answering, questions, read),
-            after_batch,
-            run.snapshot,
-        )
-
     if audit is not None and answering.models:
         raise InvalidInputError(
             f"an audit counts answers of people alone, and here {answering.models[0]} answers: "
             "leave audit out, and let people check its labels (docs/models.md)"
         )
-    if not checked_error_rate(error_rate) and not isinstance(answering, Panel):
-        return driven(parameters.run(points, Ledger(given))).by_models(answering.models)
-    panel = answering if isinstance(answering, Panel) else None
-    mending = AnswerRepair(
-        lambda question: checked_answer(answering, question, read),
-        again=None if panel is None else panel.again,
-        weight=None if panel is None else lambda answer: panel.weight(answer.question),
-    )
-    mending.hear(given)
-    try:
-        found = _recover_despite_errors(points, parameters, mending, driven)
-        return found.by_models(answering.models)
-    except OracleError as error:
-        mending.hear(error.answers)
-        error.keep(tuple(mending.said.values()), error.recovery)
-        raise
+    looks = answering.look_sizes(parameters.looks)
+    answering = asked_at_once(answering, looks, concurrency, retry)
+    parameters = replace(parameters, looks=looks)
+    given = _given(known, answers, len(points))
+    asking = _Asking(points, parameters, answering, given)
+    with shown_progress(progress, on_progress) as asking.on_progress:
+        return asking.recovered(despite_errors=checked_error_rate(error_rate) > 0)
+
+
+class _Asking:
+    """One call of `recover`: an oracle that is asked until all is known, or until Ctrl-C."""
+
+    def __init__(
+        self,
+        points: FloatArray,
+        parameters: RecoveryParameters,
+        oracle: Oracle,
+        given: tuple[Answer, ...],
+    ) -> None:
+        self.points, self.parameters, self.oracle, self.given = points, parameters, oracle, given
+        self.read = VerdictReader()
+        self.on_progress: Callable[[Labelling], None] | None = None
+        self.run: RecoveryRun | None = None
+        self.mending: AnswerRepair | None = None
+
+    def recovered(self, despite_errors: bool) -> Recovery:
+        try:
+            if despite_errors or isinstance(self.oracle, Panel):
+                found = self._despite_errors()
+            else:
+                found = self._driven(self.parameters.run(self.points, Ledger(self.given)))
+            return found.by_models(self.oracle.models)
+        except KeyboardInterrupt:
+            answers = self._all_answers()
+            raise RecoveryInterrupted(answers, lambda: self._followed(answers)) from None
+
+    def _followed(self, answers: tuple[Answer, ...]) -> Recovery:
+        run = self.parameters.run(self.points, Ledger(answers))
+        return run.snapshot().by_models(self.oracle.models)
+
+    def _all_answers(self) -> tuple[Answer, ...]:
+        said = () if self.mending is None else self.mending.said.values()
+        told = () if self.run is None else self.run.ledger
+        late = self.oracle.undelivered if isinstance(self.oracle, SeveralAtOnce) else ()
+        return all_answers(self.given, said, told, late)
+
+    def _driven(self, run: RecoveryRun) -> Recovery:
+        self.run = run
+        show = self.on_progress
+        after_batch = None if show is None else lambda: show(run.labelling)
+        if not self.parameters.looks.pairs_only:
+            return drive_looks(
+                run,
+                lambda looks: checked_replies(self.oracle, looks, self.read),
+                after_batch,
+                run.snapshot,
+            )
+        return drive_batches(
+            run,
+            lambda questions: checked_answers(self.oracle, questions, self.read),
+            after_batch,
+            run.snapshot,
+        )
+
+    def _despite_errors(self) -> Recovery:
+        panel = self.oracle if isinstance(self.oracle, Panel) else None
+        mending = self.mending = AnswerRepair(
+            lambda question: checked_answer(self.oracle, question, self.read),
+            again=None if panel is None else panel.again,
+            weight=None if panel is None else lambda answer: panel.weight(answer.question),
+        )
+        mending.hear(self.given)
+        try:
+            return _recover_despite_errors(self.points, self.parameters, mending, self._driven)
+        except OracleError as error:
+            mending.hear(error.answers)
+            error.keep(tuple(mending.said.values()), error.recovery)
+            raise
 
 
 def _recover_despite_errors(

@@ -15,6 +15,8 @@ SameClusterError
     ├── DataMismatchError              the session is about other data
     └── SchemaError                    written by another version, or no session at all
 
+RecoveryInterrupted (KeyboardInterrupt) is Ctrl-C, with what was answered before.
+
 FarValuesWarning (UserWarning) is a warning: some values are far beyond all others.
 
 An error is raised before anything is changed: the object that raised it can be used on.
@@ -22,6 +24,8 @@ An error is raised before anything is changed: the object that raised it can be 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
 from typing import Any
 
 
@@ -132,6 +136,29 @@ class OracleError(AnswerError):
 
 class CostLimitError(OracleError):
     """What the next look could cost is more than what is left of ``max_cost``."""
+
+
+class RecoveryInterrupted(KeyboardInterrupt):
+    """Ctrl-C while `samecluster.recover` was asking or thinking.
+
+    ``answers`` are all that were given: the same call with ``answers=stopped.answers`` goes on.
+    ``recovery`` is what follows from them; it is worked out when it is first looked at, and None if
+    the answers contradict each other.
+    """
+
+    def __init__(self, answers: tuple[Any, ...], follow: Callable[[], Any]) -> None:
+        self.answers, self._follow = answers, follow
+        super().__init__(
+            f"interrupted; all {len(answers):,} answers so far are in `answers` of this exception: "
+            "the same call with answers=stopped.answers goes on"
+        )
+
+    @cached_property
+    def recovery(self) -> Any:
+        try:
+            return self._follow()
+        except AnswerError:
+            return None
 
 
 class StoreError(SameClusterError):

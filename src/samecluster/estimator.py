@@ -32,7 +32,8 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         `samecluster.recover`, with the same defaults and the same results, but that one cluster is
         allowed here, as everywhere in scikit-learn; it asks nothing
     answers, known, hint, lift : as in `samecluster.recover`
-    error_rate, random_state, on_progress : as in `samecluster.recover`
+    error_rate, random_state, on_progress, concurrency, retry, progress : as in
+        `samecluster.recover`
     oracle : an `samecluster.oracles.Oracle`, or a function of two row numbers. `fit` asks it.
 
     Attributes
@@ -70,6 +71,9 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         oracle: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         on_progress: Callable[[Labelling], None] | None = None,
+        concurrency: int = 1,
+        retry: Any = (),
+        progress: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.margin = margin
@@ -86,6 +90,9 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.oracle = oracle
         self.random_state = random_state
         self.on_progress = on_progress
+        self.concurrency = concurrency
+        self.retry = retry
+        self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> SameCluster:
         """Recover the clusters of X; y is ignored."""

@@ -218,17 +218,18 @@ class MarginSearchRun:
 
     def _probe(self, asking: CertifyRun) -> Plan[bool]:
         """Ask about clusters that were told apart, and points put into one, without a question."""
-        for question in self._parted(asking):
-            (verdict,) = yield [question]
-            if verdict is Verdict.SAME:
+        batch, parted = self.settings.batch, self._parted(asking)
+        for start in range(0, len(parted), batch):
+            if Verdict.SAME in (yield parted[start : start + batch]):
                 return False
-        before = self.labelling.n_questions
-        for item, member in self._risky(asking):
+        before, risky = self.labelling.n_questions, self._risky(asking)
+        while risky:
             n_probes = self.n_searching - self.n_compared + self.labelling.n_questions - before
-            if n_probes >= _PROBES:
+            at_once = min(batch, _PROBES - n_probes)
+            if at_once <= 0:
                 break
-            (verdict,) = yield [Question(item, member)]
-            if verdict is Verdict.DIFFERENT:
+            put, risky = risky[:at_once], risky[at_once:]
+            if Verdict.DIFFERENT in (yield [Question(*pair) for pair in put]):
                 return False
         before = self.labelling.n_questions
         split = yield from self._finds_one_cluster_in_two()
