@@ -24,6 +24,7 @@ from samecluster.asking import (
     shown_progress,
 )
 from samecluster.errors import (
+    AnswerError,
     ContradictionError,
     InvalidInputError,
     OracleError,
@@ -404,7 +405,7 @@ class _Asking:
             if despite_errors or isinstance(self.oracle, Panel):
                 found = self._despite_errors()
             else:
-                found = self._driven(self.parameters.run(self.points, Ledger(self.given)))
+                found = self._plainly()
             return found.by_models(self.oracle.models)
         except KeyboardInterrupt:
             answers = self._all_answers()
@@ -438,6 +439,14 @@ class _Asking:
             run.snapshot,
         )
 
+    def _plainly(self) -> Recovery:
+        run = self.parameters.run(self.points, Ledger(self.given))
+        try:
+            return self._driven(run)
+        except (ContradictionError, RefutedError) as error:
+            error.keep(tuple(run.ledger), run.snapshot())
+            raise
+
     def _despite_errors(self) -> Recovery:
         panel = self.oracle if isinstance(self.oracle, Panel) else None
         mending = self.mending = AnswerRepair(
@@ -451,6 +460,9 @@ class _Asking:
         except OracleError as error:
             mending.hear(error.answers)
             error.keep(tuple(mending.said.values()), error.recovery)
+            raise
+        except (ContradictionError, RefutedError) as error:
+            error.keep(tuple(mending.said.values()))
             raise
 
 
@@ -497,6 +509,7 @@ def learn_cluster(
     *,
     error: float = 0.05,
     failure: float = 0.05,
+    answers: Iterable[Answer] = (),
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> LearnedCluster:
     """Learn the cluster of one row up to an error: an ellipsoid that judges any point.
@@ -513,6 +526,8 @@ def learn_cluster(
     error, failure : with probability at least 1 − ``failure``, at most the share ``error`` of the
         rows is judged wrongly; ``samecluster.recovery.paper.one_cluster.sample_size`` says what
         that costs
+    answers : given before, such as ``error.all_answers`` of an `samecluster.errors.AnswerError`
+        that stopped it; with the same seed they are not asked again
     random_state : seed
 
     Examples
@@ -530,7 +545,12 @@ def learn_cluster(
         raise InvalidInputError(f"member must be a row number below {len(points)}, got {member!r}")
     answering = as_oracle(oracle, points)
     plan = plan_cluster(points, int(member), error, failure, generator(random_state))
-    return drive(Run(plan), lambda question: checked_answer(answering, question))
+    run = Run(plan, Ledger(checked_given(answers, len(points))))
+    try:
+        return drive(run, lambda question: checked_answer(answering, question))
+    except AnswerError as stopped:
+        stopped.keep(tuple(run.ledger))
+        raise
 
 
 def _checked_method(method: Any) -> Method:
