@@ -22,7 +22,7 @@ SECRET = "sk-very-secret-4711"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path: Path, monkeypatch) -> Path:
     with (tmp_path / "tickets.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["ticket", "width", "height", "message", "topic"])
