@@ -265,7 +265,7 @@ def cluster(
 
 def _check_chat(
     request: Request,
-    program: OracleCommandOptions | None,
+    program: OracleCommandOptions | ChatOptions | None,
     model: str | None,
     criterion: str | None,
 ) -> None:
