@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import pytest
 
 from samecluster.cli.terminal.conversation import Conversation
-from samecluster.cli.terminal.look import reply_of
+from samecluster.cli.terminal.look_display import reply_of
 from samecluster.cli.terminal.prompt import VERDICTS
 from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError

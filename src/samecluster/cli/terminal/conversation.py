@@ -8,7 +8,13 @@ from typing import Any
 
 from samecluster.cli.terminal.keyboard import read_line
 from samecluster.cli.terminal.lines import look_line, progress_lines
-from samecluster.cli.terminal.look import ASKED, MOST_DIGITS, print_look, reply_of, shown_groups
+from samecluster.cli.terminal.look_display import (
+    ASKED,
+    MOST_DIGITS,
+    print_look,
+    reply_of,
+    shown_groups,
+)
 from samecluster.cli.terminal.pair import print_pair
 from samecluster.cli.terminal.prompt import VERDICTS, Prompt
 from samecluster.cli.terminal.screen import Screen
