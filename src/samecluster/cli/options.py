@@ -84,8 +84,8 @@ _OPTIONS: dict[str, Any] = {
     "margin": typer.Option("--margin", help="The margin of every cluster, or auto."),
     "lift": typer.Option(
         "--lift",
-        metavar="quadratic|cubic|quartic",
-        help="The margin is one of columns, their squares, products, ...: for rings, moons, spirals.",
+        metavar="quadratic|cubic|quartic|auto",
+        help="The margin is one of columns, squares, products, ...: for rings, moons and spirals.",
     ),
     "clusters": typer.Option("--clusters", help="The number of clusters, or unknown."),
     "audit": typer.Option(
