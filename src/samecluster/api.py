@@ -29,15 +29,16 @@ from samecluster.oracles.base import (
     as_oracle,
     checked_answer,
     checked_answers,
-    checked_reply,
+    checked_replies,
 )
 from samecluster.oracles.panel.panel import Panel
 from samecluster.points.array import validated
 from samecluster.questions.drive import drive, drive_batches, drive_looks
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import PAIRS, LookSizes
+from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Run
+from samecluster.recovery.auto.given_labels import GivenLabels
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.auto.repair import AnswerRepair
 from samecluster.recovery.auto.whole_run import Budget, complete_plan, prediction_goal
@@ -246,6 +247,9 @@ class RecoveryParameters:
         chosen = _checked_method(method)
         if lift not in (None, "auto") and not isinstance(chosen, Certify):
             raise InvalidInputError(f'lift goes with method "certify", got {chosen.name!r}')
+        if isinstance(chosen, GivenLabels) and chosen.otherwise is None:
+            usual = CertifyWithoutMargin(Certify(), prediction_goal(goal))
+            chosen = replace(chosen, otherwise=usual if gamma is None else Certify())
         if gamma is None and isinstance(chosen, Certify):
             chosen = CertifyWithoutMargin(chosen, prediction_goal(goal), lift == "auto")
         elif lift == "auto":
@@ -356,10 +360,10 @@ def recover(
 
     def driven(run: RecoveryRun) -> Recovery:
         after_batch = None if on_progress is None else lambda: on_progress(run.labelling)
-        if parameters.looks != PAIRS:
+        if not parameters.looks.pairs_only:
             return drive_looks(
                 run,
-                lambda look: checked_reply(answering, look, read),
+                lambda looks: checked_replies(answering, looks, read),
                 after_batch,
                 run.snapshot,
             )
@@ -370,8 +374,13 @@ def recover(
             run.snapshot,
         )
 
+    if audit is not None and answering.models:
+        raise InvalidInputError(
+            f"an audit counts answers of people alone, and here {answering.models[0]} answers: "
+            "leave audit out, and let people check its labels (docs/models.md)"
+        )
     if not checked_error_rate(error_rate) and not isinstance(answering, Panel):
-        return driven(parameters.run(points, Ledger(given)))
+        return driven(parameters.run(points, Ledger(given))).by_models(answering.models)
     panel = answering if isinstance(answering, Panel) else None
     mending = AnswerRepair(
         lambda question: checked_answer(answering, question, read),
@@ -380,7 +389,8 @@ def recover(
     )
     mending.hear(given)
     try:
-        return _recover_despite_errors(points, parameters, mending, driven)
+        found = _recover_despite_errors(points, parameters, mending, driven)
+        return found.by_models(answering.models)
     except OracleError as error:
         mending.hear(error.answers)
         error.keep(tuple(mending.said.values()), error.recovery)

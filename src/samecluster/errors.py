@@ -9,6 +9,7 @@ SameClusterError
 │   ├── ContradictionError             answers that cannot all be right, with those answers
 │   ├── RefutedError                   answers that the declared margin does not allow
 │   └── OracleError                    the oracle raised, or returned no verdict
+│       └── CostLimitError             what the next look could cost is not allowed any more
 └── StoreError                         a session cannot be read or written; nothing was changed
     ├── SessionNotFoundError           there is no session in that place
     ├── DataMismatchError              the session is about other data
@@ -127,6 +128,10 @@ class OracleError(AnswerError):
                 f"{self._message}\nAll {len(answers):,} answers so far are in `answers` of this "
                 "error: the same call with answers=error.answers goes on",
             )
+
+
+class CostLimitError(OracleError):
+    """What the next look could cost is more than what is left of ``max_cost``."""
 
 
 class StoreError(SameClusterError):

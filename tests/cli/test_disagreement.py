@@ -136,7 +136,7 @@ def test_a_split_asks_each_item_once_against_the_anchor(session: Path) -> None:
 
 def test_only_chosen_columns_are_shown_and_other_keys_refused(session: Path) -> None:
     told = said("doubt", session, STRAY, "--show", "shell,width", keys="xy")
-    assert "Press y, n, u or q." in told
+    assert "unsure: another pair comes instead" in told
     assert "width" in told
     assert "length" not in told
 

@@ -1,4 +1,4 @@
-"""Makes the golden session of this release: `python -m tests.golden.make_session`, once a format.
+"""Makes the golden session of this format: `python -m tests.golden.make_session`, once a format.
 
 A file that was released is never made again; later releases must read it.
 """
@@ -9,6 +9,7 @@ from pathlib import Path
 from samecluster.instances import make_ellipsoids
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.sqlite import SqliteStore
+from tests.cases.look_cases import tell
 from tests.cases.session_cases import FAST, Clock
 
 FOLDER = Path(__file__).parent
@@ -20,14 +21,14 @@ def main() -> None:
     rows = [[round(float(value), 6) for value in row] for row in made.X]
     keys = [f"specimen {row:02d}" for row in range(N)]
     clock = Clock()
-    path = FOLDER / "session-1.samecluster"
+    path = FOLDER / "session-2.samecluster"
     path.unlink(missing_ok=True)
     with Session.create(
         SqliteStore(path, create=True),
         keys,
         rows,
         preparation={"columns": ["length", "width"], "scaling": "standard"},
-        parameters={"margin": made.margin, "method": FAST, "max_questions": 500},
+        parameters={"margin": made.margin, "method": FAST, "max_questions": 500, "looks": "auto"},
         who="ann",
         clock=clock,
         seed=1,
@@ -47,7 +48,7 @@ def main() -> None:
             "numbers": session.state.numbers,
             "names": session.names(),
         }
-    (FOLDER / "session-1.json").write_text(json.dumps(expected, indent=1) + "\n")
+    (FOLDER / "session-2.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
 def happen(
@@ -62,9 +63,16 @@ def happen(
             i, j = question.rows
             session.tell(question.id, "same" if truth[i] == truth[j] else "different", who)
 
-    answer(6, "ann")
+    def look(count: int, who: str) -> None:
+        for _ in range(count):
+            clock.move(9)
+            (shown,) = session.ask_looks(who)
+            tell(session, shown, truth, who)
+
+    look(3, "ann")
     session.undo("ann")
-    answer(4, "ann")
+    look(2, "ann")
+    answer(2, "ann")
     session.tell(session.ask("ben")[0].id, "unsure", "ben")
     session.flag(session.ask("ben")[0].id, "blurred", "ben")
     known = [["specimen 30", "specimen 31"], ["specimen 32", "specimen 33"]]
@@ -76,7 +84,8 @@ def happen(
     session.set_parameters(margin=0.5, who="ann")
     session.name(0, "striped", "ann")
     answer(3, "ben")
-    session.retract(4, who="ann")
+    session.retract(3, who="ann")
+    look(1, "ben")
     answer(2, "ann")
     session.update(keys, rows, who="ben")
     session.confirm(keys[:3], who="ben")

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from samecluster import Marks, Sheet
+from samecluster.oracles import ChatOracle
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 QUESTION = {
     "version": 1,
@@ -18,6 +21,7 @@ QUESTION = {
 }
 SAYS = {
     "ask_tell.py": "proven: it is",
+    "chat_server.py": "tiny listens at http://127.0.0.1:",
     "dask_points.py": "the same as in memory: True",
     "digits.py": "the audit says: at most ",
     "measurements.py": "samecluster, nothing declared: 0.0% wrong",
@@ -31,7 +35,7 @@ def test_every_example_is_listed_here() -> None:
     assert {path.name for path in EXAMPLES.glob("*.py")} == SAYS.keys()
 
 
-@pytest.mark.parametrize("name", sorted(SAYS.keys() - {"oracle_llm_like.py"}))
+@pytest.mark.parametrize("name", sorted(SAYS.keys() - {"chat_server.py", "oracle_llm_like.py"}))
 def test_an_example_runs(name, tmp_path, monkeypatch, capfd) -> None:
     """In this process, where a warning is an error."""
     monkeypatch.chdir(tmp_path)
@@ -58,6 +62,23 @@ def test_an_example_that_reads_questions_runs_as_a_program(tmp_path) -> None:
     assert done.returncode == 0, done.stderr
     assert SAYS[name] in done.stdout
     assert not done.stderr
+
+
+def test_the_server_that_plays_a_model_is_started_by_one_command(tmp_path) -> None:
+    table = tmp_path / "tickets.csv"
+    table.write_text("message,intent\nno parcel,where\nparcel is late,where\nmoney back,refund\n")
+    command = [sys.executable, str(EXAMPLES / "chat_server.py"), str(table)]
+    options = ["--text", "message", "--truth", "intent", "--port", "0", "--prose", "0.5"]
+    texts = [line.split(",")[0] for line in table.read_text().splitlines()[1:]]
+    with subprocess.Popen([*command, *options], stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None
+        line = server.stdout.readline()
+        try:
+            assert line.startswith(SAYS["chat_server.py"])
+            with ChatOracle(line.split()[3], "tiny", texts, key="") as oracle:
+                assert oracle.sort(Sheet(0, (1, 2))) == Marks((2,))
+        finally:
+            server.kill()
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.ipynb")), ids=lambda path: path.name)

@@ -11,6 +11,7 @@ from samecluster.questions.drive import drive, drive_looks
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import (
     Board,
+    CheckSheet,
     Choice,
     Look,
     LookSizes,
@@ -19,6 +20,7 @@ from samecluster.questions.look import (
     Reply,
     Sheet,
     Unions,
+    answers_of,
     n_looks_of,
     n_shown_of,
     pairs_of,
@@ -35,11 +37,16 @@ labellings = st.lists(st.integers(0, 3), min_size=N, max_size=N)
 @st.composite
 def looks(draw) -> Look:
     items = draw(st.permutations(range(N)))[: draw(st.integers(3, N))]
-    kind = draw(st.sampled_from(["pair", "choice", "sheet", "board"]))
+    kind = draw(st.sampled_from(["pair", "choice", "sheet", "check", "board"]))
     if kind == "pair":
         return Question(*items[:2])
     if kind == "choice":
         return Choice(items[0], tuple((item,) for item in items[1:]))
+    if kind == "check":
+        half = len(items) // 2
+        beside = draw(st.lists(st.sampled_from(items[:half]), min_size=half, max_size=half))
+        cells = tuple(zip(items[half : 2 * half], beside, strict=True))
+        return CheckSheet(cells, draw(st.sampled_from([(), *[(i,) for i, _ in cells[1:]]])))
     return Sheet(items[0], tuple(items[1:])) if kind == "sheet" else Board(tuple(items))
 
 
@@ -53,6 +60,8 @@ def truthful(look: Look, labels: list[int]) -> Reply:
             return Picks(tuple(p for p in places if labels[look.groups[p][0]] == labels[look.item]))
         case Sheet():
             return Marks(tuple(i for i in look.items if labels[i] != labels[look.reference]))
+        case CheckSheet():
+            return Marks(tuple(i for i, beside in look.cells if labels[i] != labels[beside]))
         case Board():
             groups = {c: tuple(i for i in look.items if labels[i] == c) for c in set(labels)}
             return Unions(tuple(group for group in groups.values() if len(group) > 1))
@@ -77,7 +86,7 @@ def asking(batches: list[list[Look]]) -> Plan[list[Verdict]]:
 @given(st.lists(st.lists(looks(), max_size=4), max_size=4), labellings)
 def test_a_plan_hears_the_same_facts_by_looks_and_by_pairs(batches, labels) -> None:
     by_looks, by_pairs = Run(asking(batches)), Run(asking(batches))
-    heard = drive_looks(by_looks, lambda look: truthful(look, labels))
+    heard = drive_looks(by_looks, lambda looks: ((look, truthful(look, labels)) for look in looks))
     compared = drive(by_pairs, lambda q: Verdict.of(labels[q.item] == labels[q.comparator]))
     questions = pairs_of(look for batch in batches for look in batch)
     assert len(heard) == len(compared) == len(questions)
@@ -198,3 +207,47 @@ def test_looks_and_what_they_showed_are_counted_from_the_answers() -> None:
 def test_sizes_that_make_no_look_are_refused(sizes) -> None:
     with pytest.raises(InvalidInputError, match="the size of a"):
         LookSizes(**sizes)
+
+
+def test_a_decoy_settles_nothing_and_is_remembered() -> None:
+    """A decoy left unmarked contradicts what is known, and must not become an answer."""
+    sheet = CheckSheet(((3, 0), (4, 1), (5, 0)), decoys=(4,))
+    run = Run(asking([[sheet]]))
+    run.learn(Answer(Question(4, 1), DIFFERENT))
+    assert run.looks == (sheet,)
+    run.tell_look(sheet, Marks((5,)))
+    assert run.result == [SAME, DIFFERENT]
+    seen = [answer.look.overlooked for answer in run.ledger if answer.look is not None]
+    assert seen == [(4,), (4,)]
+    assert n_looks_of(list(run.ledger)[1:]) == 1
+    assert sheet.overlooked is None, "nobody answered this one"
+
+
+@pytest.mark.parametrize(
+    ("reply", "overlooked"), [(Marks((4,)), ()), (Marks((), (4,)), ()), (Marks((3,)), (4,))]
+)
+def test_who_is_unsure_about_a_decoy_did_not_overlook_it(reply, overlooked) -> None:
+    sheet = CheckSheet(((3, 0), (4, 1)), decoys=(4,))
+    (answer,) = answers_of(sheet, reply)
+    assert answer.look.overlooked == overlooked
+
+
+def test_what_is_left_of_a_check_sheet_has_no_decoys() -> None:
+    sheet = CheckSheet(((3, 0), (4, 1), (5, 0), (6, 1)), decoys=(4,))
+    ledger = Ledger([Answer(Question(3, 0), SAME)])
+    assert sheet.left(ledger.known) == CheckSheet(((5, 0), (6, 1)))
+    ledger.record(Answer(Question(5, 0), UNSURE))
+    assert sheet.left(ledger.known) == Question(6, 1)
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [(), ((1, 1),), ((1, 2), (1, 3))],
+)
+def test_a_check_sheet_that_makes_no_sense_is_refused(cells) -> None:
+    with pytest.raises(InvalidInputError):
+        CheckSheet(cells)
+    with pytest.raises(InvalidInputError):
+        CheckSheet(((1, 2),), decoys=(1,))
+    with pytest.raises(InvalidInputError):
+        answers_of(CheckSheet(((1, 2), (3, 2))), Marks(odd_reference=True))

@@ -167,6 +167,18 @@ class Fickle(RowOracle):
         return LabelOracle(LABELS if Fickle.n_bound % 2 else LABELS // 2)
 
 
+class Careless(LabelOracle):
+    """Leaves unmarked what does not belong."""
+
+    def sort(self, sheet):
+        return super().sort(sheet)[1:]
+
+
+class OffTheBoard(LabelOracle):
+    def join(self, board):
+        return [[0, 99]]
+
+
 def in_a_ring(i: int, j: int) -> bool:
     return abs(i - j) in (1, 9)
 
@@ -186,6 +198,8 @@ def in_a_ring(i: int, j: int) -> bool:
         (Unbound(LABELS), "bound_to returns an Oracle"),
         (Meddling(near), "the rows of X stay as they are"),
         (Fickle(near), "the same bound to the same rows again"),
+        (Careless(LABELS), "a Sheet says the same as pairs"),
+        (OffTheBoard(LABELS), "the reply fits the Board: item 99"),
         (in_a_ring, "answers do not contradict each other"),
         (noisy(0, "pair"), "answers do not contradict each other"),
     ],

@@ -1,4 +1,4 @@
-"""Who answers: simulated labels, functions, programs, noise over any of them, panels of people.
+"""Who answers: labels, functions, programs, language models, noise over any of them, panels.
 
 An oracle has one method that matters, ``answer(question) -> Verdict``. Write your own by
 subclassing `Oracle`; wrap a plain function with `FunctionOracle` or `RowOracle`.
@@ -7,6 +7,7 @@ subclassing `Oracle`; wrap a plain function with `FunctionOracle` or `RowOracle`
 """
 
 from samecluster.oracles.base import Oracle, as_oracle
+from samecluster.oracles.chat.oracle import ChatOracle
 from samecluster.oracles.command import CommandOracle
 from samecluster.oracles.command_protocol import ShownItem
 from samecluster.oracles.comparisons import ComparisonOracle
@@ -17,6 +18,7 @@ from samecluster.oracles.panel.panel import Panel
 from samecluster.oracles.panel.report import PanelOutcome, Person
 
 __all__ = [
+    "ChatOracle",
     "CommandOracle",
     "ComparisonOracle",
     "FunctionOracle",

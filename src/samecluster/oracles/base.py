@@ -12,8 +12,8 @@ import numpy as np
 from samecluster._typing import FloatArray
 from samecluster.errors import AnswerError, InvalidInputError, OracleError
 from samecluster.questions.look import (
-    PAIRS,
     Board,
+    CheckSheet,
     Choice,
     Look,
     LookSizes,
@@ -58,18 +58,40 @@ class Oracle(ABC):
         """The items that do not belong with the reference, or `Marks`; None means unsure."""
         raise NotImplementedError
 
+    def check(self, sheet: CheckSheet) -> Any:
+        """The items that do not belong with the reference beside them, or `Marks`.
+
+        Put by audits to those who have `sort`. As it stands it answers one pair after the other;
+        whoever sees the sheet as a whole overrides it.
+        """
+        said = {item: self.answer(Question(item, beside)) for item, beside in sheet.cells}
+        return Marks(
+            tuple(item for item in said if said[item] is Verdict.DIFFERENT),
+            tuple(item for item in said if said[item] is Verdict.UNSURE),
+        )
+
     def join(self, board: Board) -> Any:
         """The sets of items that are one cluster, or `Unions`; None means unsure."""
         raise NotImplementedError
 
+    def reply_many(self, looks: Iterable[Look]) -> Generator[tuple[Look, Reply], None, None]:
+        """Replies to looks, in the order in which they come; like `answer_many`."""
+        for look in looks:
+            yield look, checked_reply(self, look)
+
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
         """What of the wanted looks it can answer; oracles that ask others override it."""
         mine = type(self)
-        return LookSizes(
-            wanted.choice if mine.choose is not Oracle.choose else PAIRS.choice,
-            wanted.sheet if mine.sort is not Oracle.sort else PAIRS.sheet,
-            wanted.board if mine.join is not Oracle.join else PAIRS.board,
+        return wanted.limited(
+            choice=mine.choose is not Oracle.choose,
+            sheet=mine.sort is not Oracle.sort,
+            board=mine.join is not Oracle.join,
         )
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        """The language models that answer, for whose word nobody vouches."""
+        return ()
 
     def bound_to(self, X: FloatArray) -> Oracle:
         """This oracle for the rows of X; only oracles that look at rows need to override it."""
@@ -137,8 +159,27 @@ def checked_reply(oracle: Oracle, look: Look, read: VerdictReader | None = None)
                 return _as_picks(oracle.choose(look))
             case Sheet():
                 return _as_marks(oracle.sort(look), look)
+            case CheckSheet():
+                return _as_marks(oracle.check(look), look)
             case Board():
                 return _as_unions(oracle.join(look), look)
+    except AnswerError:
+        raise
+    except Exception as error:
+        raise OracleError(f"the oracle failed: {type(error).__name__}: {error}") from error
+
+
+def checked_replies(
+    oracle: Oracle, looks: Iterable[Look], read: VerdictReader | None = None
+) -> Generator[tuple[Look, Reply], None, None]:
+    """The oracle's replies as they come; OracleError if it fails."""
+    if type(oracle).reply_many is Oracle.reply_many:  # which reads without a memory
+        for look in looks:
+            yield look, checked_reply(oracle, look, read)
+        return
+    try:
+        with contextlib.closing(oracle.reply_many(looks)) as replies:
+            yield from replies
     except AnswerError:
         raise
     except Exception as error:
@@ -153,7 +194,7 @@ def _as_picks(said: Any) -> Picks:
     return Picks((int(said),) if np.ndim(said) == 0 else tuple(int(place) for place in said))
 
 
-def _as_marks(said: Any, sheet: Sheet) -> Marks:
+def _as_marks(said: Any, sheet: Sheet | CheckSheet) -> Marks:
     if said is None or said is Verdict.UNSURE:
         return Marks(unsure=sheet.items)
     return said if isinstance(said, Marks) else Marks(tuple(int(item) for item in said))

@@ -6,6 +6,7 @@ decides which process gets which question, and what happens if an answer does no
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import itertools
 import queue
@@ -13,17 +14,22 @@ import shlex
 import shutil
 import threading
 import weakref
-from collections.abc import Callable, Collection, Generator, Iterable, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, cast
 
 from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.oracles.base import Oracle
+from samecluster.oracles.command_looks import look_line, read_look
 from samecluster.oracles.command_process import CommandProcess, close_all
-from samecluster.oracles.command_protocol import Reply, ShownItem, question_line, read_reply
+from samecluster.oracles.command_protocol import ShownItem, question_line, read_reply
+from samecluster.questions.look import Board, CheckSheet, Choice, Look, LookSizes, Reply, Sheet
 from samecluster.questions.pair import Question, Verdict
 
 __all__ = ["CommandOracle", "ShownItem"]
+
+_Heard: TypeAlias = tuple[Reply, str | None]  # what a program said, and its note
 
 
 class CommandOracle(Oracle):
@@ -42,10 +48,11 @@ class CommandOracle(Oracle):
     parallel : number of copies of the program that run side by side, one question each at a time
     timeout : seconds to wait for an answer; None to wait for ever
     retries : how often a question is put again after a failure
+    protocol : 1 for a program that answers pairs, 2 for one that answers looks as well
 
     Attributes
     ----------
-    notes : the notes that came with answers, by question
+    notes : the notes that came with answers, by question or look
 
     Examples
     --------
@@ -73,6 +80,7 @@ class CommandOracle(Oracle):
         parallel: int = 1,
         timeout: float | None = 60.0,
         retries: int = 2,
+        protocol: Literal[1, 2] = 1,
     ) -> None:
         check_at_least("parallel", parallel, 1)
         if timeout is not None and not 0 < timeout <= threading.TIMEOUT_MAX:
@@ -81,7 +89,10 @@ class CommandOracle(Oracle):
             )
         if retries < 0:
             raise InvalidInputError(f"retries must be 0 or more, got {retries}")
-        self.notes: dict[Question, str] = {}
+        if protocol not in (1, 2):
+            raise InvalidInputError(f"protocol must be 1 or 2, got {protocol!r}")
+        self.notes: dict[Look, str] = {}
+        self._protocol = protocol
         self._arguments = _arguments(command)
         self._shown = _by_number if shown is None else shown
         self._parallel = parallel
@@ -109,74 +120,104 @@ class CommandOracle(Oracle):
             self._processes.remove(process)
         self._idle.clear()
 
+    def look_sizes(self, wanted: LookSizes) -> LookSizes:
+        able = self._protocol > 1
+        return wanted.limited(choice=able, sheet=able, board=able)
+
     def answer(self, question: Question) -> Verdict:
-        ((_, verdict),) = self.answer_many([question])
-        return verdict
+        return cast("Verdict", self._reply(question))
+
+    def choose(self, choice: Choice) -> Any:
+        return self._reply(choice)
+
+    def sort(self, sheet: Sheet) -> Any:
+        return self._reply(sheet)
+
+    def check(self, sheet: CheckSheet) -> Any:
+        return self._reply(sheet) if self._protocol > 1 else super().check(sheet)
+
+    def join(self, board: Board) -> Any:
+        return self._reply(board)
+
+    def _reply(self, look: Look) -> Reply:
+        ((_, reply),) = self._put(iter([look]))
+        return reply
 
     def answer_many(
         self, questions: Iterable[Question]
     ) -> Generator[tuple[Question, Verdict], None, None]:
-        """Put up to ``parallel`` questions at a time; verdicts in the order in which they come.
+        with contextlib.closing(self._put(iter(questions))) as replies:
+            for question, verdict in replies:
+                yield cast("Question", question), cast("Verdict", verdict)
 
-        A question is taken from ``questions`` when a process is free for it. After a question that
+    def _put(self, waiting: Iterator[Look]) -> Generator[tuple[Look, Reply], None, None]:
+        """Put up to ``parallel`` questions at a time; replies in the order in which they come.
+
+        A question is taken from ``waiting`` when a process is free for it. After a question that
         could not be answered no other is put; the answers under way are still given, and then the
         OracleError is raised. If the caller stops early, the processes at work are ended.
         """
-        waiting = iter(questions)
         arrived: queue.SimpleQueue[_Errand] = queue.SimpleQueue()
         away: set[_Errand] = set()
         failure: Exception | None = None
         try:
             while True:
                 while failure is None and len(away) < self._parallel:
-                    if (question := next(waiting, None)) is None:
+                    if (look := next(waiting, None)) is None:
                         break
-                    away.add(self._send(question, arrived))
+                    away.add(self._send(look, arrived))
                 if not away:
                     break
                 errand = arrived.get()
                 away.remove(errand)
-                if isinstance(errand.outcome, Reply):
-                    self._idle.append(errand.process)
-                    yield errand.question, self._noted(errand.question, errand.outcome)
-                else:
+                if isinstance(errand.outcome, Exception):
                     self._processes.remove(errand.process)
                     failure = failure or errand.outcome
+                else:
+                    assert errand.outcome is not None
+                    reply, note = errand.outcome
+                    if note is not None:
+                        self.notes[errand.look] = note
+                    self._idle.append(errand.process)
+                    yield errand.look, reply
         finally:
             self._abandon(away, arrived)
         if failure is not None:
             raise failure
 
-    def _send(self, question: Question, arrived: queue.SimpleQueue[_Errand]) -> _Errand:
-        shown = self._shown(question.item), self._shown(question.comparator)
+    def _send(self, look: Look, arrived: queue.SimpleQueue[_Errand]) -> _Errand:
+        identity = str(next(self._numbers))
+        read: Callable[[bytes], _Heard]
+        if self._protocol > 1:
+            line = look_line(identity, look, self._shown)
+            read = functools.partial(read_look, identity=identity, look=look)
+        else:
+            assert isinstance(look, Question)
+            line = question_line(identity, *(self._shown(item) for item in look.shown))
+            read = functools.partial(_read_pair, identity=identity)
         if not self._idle:
             self._idle.append(CommandProcess(self._arguments))
             self._processes.append(self._idle[-1])
-        errand = _Errand(question, self._idle.pop(), arrived)
-        ask = functools.partial(self._ask, errand.process, str(next(self._numbers)), *shown)
+        errand = _Errand(look, self._idle.pop(), arrived)
+        about = " and ".join(self._shown(item).key for item in look.shown[:2])
+        ask = functools.partial(self._ask, errand.process, line, read, about)
         threading.Thread(target=errand.run, args=[ask], daemon=True).start()
         return errand
 
     def _ask(
-        self, process: CommandProcess, identity: str, item: ShownItem, comparator: ShownItem
-    ) -> Reply:
+        self, process: CommandProcess, line: bytes, read: Callable[[bytes], _Heard], about: str
+    ) -> _Heard:
         """The reply of a process, with as many tries as are allowed."""
-        line = question_line(identity, item, comparator)
         for left in reversed(range(self._tries)):
             try:
-                return process.ask(line, lambda said: read_reply(said, identity), self._timeout)
+                return process.ask(line, read, self._timeout)
             except OracleError as error:
                 if not left:
                     raise OracleError(
                         f"the program {shlex.join(self._arguments)!r} gave no answer on "
-                        f"{item.key} and {comparator.key} ({_tries(self._tries)}): {error}"
+                        f"{about} ({_tries(self._tries)}): {error}"
                     ) from error
         raise AssertionError("there is at least one try")
-
-    def _noted(self, question: Question, reply: Reply) -> Verdict:
-        if reply.note is not None:
-            self.notes[question] = reply.note
-        return reply.verdict
 
     def _abandon(self, away: Collection[_Errand], arrived: queue.SimpleQueue[_Errand]) -> None:
         """End the processes whose answers are no longer wanted."""
@@ -190,19 +231,24 @@ class CommandOracle(Oracle):
 
 @dataclass(eq=False)
 class _Errand:
-    """A question on its way to a process, and at last what came of it."""
+    """A look on its way to a process, and at last what came of it."""
 
-    question: Question
+    look: Look
     process: CommandProcess
     arrived: queue.SimpleQueue[_Errand]
-    outcome: Reply | Exception | None = None
+    outcome: _Heard | Exception | None = None
 
-    def run(self, ask: Callable[[], Reply]) -> None:
+    def run(self, ask: Callable[[], _Heard]) -> None:
         try:
             self.outcome = ask()
         except Exception as error:
             self.outcome = error
         self.arrived.put(self)
+
+
+def _read_pair(line: bytes, identity: str) -> _Heard:
+    reply = read_reply(line, identity)
+    return reply.verdict, reply.note
 
 
 def _arguments(command: str | Sequence[str]) -> list[str]:

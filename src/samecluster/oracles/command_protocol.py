@@ -1,6 +1,7 @@
 """The lines that pass between this package and a command that answers: one JSON object per line.
 
-docs/oracle_command.md describes them for users, docs/oracle_command.schema.json for machines.
+docs/oracle_command.md describes them for users, docs/oracle_command.schema.json for machines. This
+is version 1, for pairs; `command_looks` has version 2.
 """
 
 from __future__ import annotations
@@ -47,8 +48,8 @@ def question_line(identity: str, item: ShownItem, comparator: ShownItem) -> byte
     question = {
         "version": VERSION,
         "id": identity,
-        "item": _shown(item),
-        "comparator": _shown(comparator),
+        "item": shown_item(item),
+        "comparator": shown_item(comparator),
     }
     return json.dumps(question, allow_nan=False).encode() + b"\n"
 
@@ -59,6 +60,17 @@ def read_reply(line: bytes, identity: str) -> Reply:
     >>> read_reply(b'{"id": "1", "verdict": "same", "note": "twins"}', "1")
     Reply(verdict=<Verdict.SAME: 'same'>, note='twins')
     """
+    said, note = read_answer(line, identity)
+    words = [verdict.value for verdict in Verdict]
+    if said.get("verdict") not in words:
+        raise OracleError(
+            f'"verdict" must be one of {", ".join(words)}, but it wrote {quoted(line)}'
+        )
+    return Reply(Verdict(said["verdict"]), note)
+
+
+def read_answer(line: bytes, identity: str) -> tuple[dict[str, Any], str | None]:
+    """The members of an answer to what has this id, and its note."""
     try:
         said = json.loads(line)
     except (ValueError, RecursionError):
@@ -66,26 +78,22 @@ def read_reply(line: bytes, identity: str) -> Reply:
     if not isinstance(said, dict):
         raise OracleError(
             "it wrote a line that is no JSON object (anything but answers belongs on standard "
-            f"error): {_quoted(line)}"
+            f"error): {quoted(line)}"
         )
     if said.get("id") != identity:
-        raise OracleError(f'it must answer with "id": "{identity}", but it wrote {_quoted(line)}')
-    words = [verdict.value for verdict in Verdict]
-    if said.get("verdict") not in words:
-        raise OracleError(
-            f'"verdict" must be one of {", ".join(words)}, but it wrote {_quoted(line)}'
-        )
+        raise OracleError(f'it must answer with "id": "{identity}", but it wrote {quoted(line)}')
     note = said.get("note")
     if note is not None and not isinstance(note, str):
-        raise OracleError(f'"note" must be text, but it wrote {_quoted(line)}')
-    return Reply(Verdict(said["verdict"]), note)
+        raise OracleError(f'"note" must be text, but it wrote {quoted(line)}')
+    return said, note
 
 
-def _shown(item: ShownItem) -> dict[str, Any]:
-    return {"key": item.key, "fields": {name: _cell(of) for name, of in item.fields.items()}}
+def shown_item(item: ShownItem) -> dict[str, Any]:
+    """An item as JSON can hold it."""
+    return {"key": item.key, "fields": {name: json_cell(of) for name, of in item.fields.items()}}
 
 
-def _cell(value: Any) -> str | int | float | bool | None:
+def json_cell(value: Any) -> str | int | float | bool | None:
     """A field as JSON can hold it: NaN and infinity as null, unknown types as text."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -96,6 +104,7 @@ def _cell(value: Any) -> str | int | float | bool | None:
     return str(value)
 
 
-def _quoted(line: bytes) -> str:
+def quoted(line: bytes) -> str:
+    """A line that cannot be read, for a message."""
     text = line.decode("utf-8", errors="replace").strip()
     return repr(text if len(text) <= _QUOTED else text[:_QUOTED] + "…")

@@ -8,7 +8,7 @@ from typing import Any
 from samecluster._typing import FloatArray
 from samecluster.errors import ProtocolError
 from samecluster.oracles.base import Oracle, VerdictReader
-from samecluster.questions.look import PAIRS, Board, Choice, LookSizes, Sheet
+from samecluster.questions.look import Board, Choice, LookSizes, Sheet
 from samecluster.questions.pair import Question, Verdict
 
 
@@ -35,10 +35,10 @@ class FunctionOracle(Oracle):
         self._read = VerdictReader()
 
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
-        return LookSizes(
-            PAIRS.choice if self._choose is None else wanted.choice,
-            PAIRS.sheet if self._sort is None else wanted.sheet,
-            PAIRS.board if self._join is None else wanted.board,
+        return wanted.limited(
+            choice=self._choose is not None,
+            sheet=self._sort is not None,
+            board=self._join is not None,
         )
 
     def choose(self, choice: Choice) -> Any:

@@ -12,7 +12,16 @@ from samecluster._parameters import check_one_of, check_share
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.base import Oracle, checked_reply
-from samecluster.questions.look import Board, Choice, LookSizes, Marks, Picks, Sheet, Unions
+from samecluster.questions.look import (
+    Board,
+    CheckSheet,
+    Choice,
+    LookSizes,
+    Marks,
+    Picks,
+    Sheet,
+    Unions,
+)
 from samecluster.questions.pair import Question, Verdict
 
 
@@ -79,6 +88,10 @@ class NoisyOracle(Oracle):
             overlook=self._overlook,
         )
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        return self._oracle.models
+
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
         return self._oracle.look_sizes(wanted)
 
@@ -98,11 +111,14 @@ class NoisyOracle(Oracle):
         others = [place for place in range(len(shown)) if place not in reply.groups]
         return Picks((others[self._toss(*seen, 1) % len(others)],) if others else ())
 
-    def sort(self, sheet: Sheet) -> Marks:
+    def sort(self, sheet: Sheet | CheckSheet) -> Marks:
         reply = checked_reply(self._oracle, sheet)
         assert isinstance(reply, Marks)
-        noticed = (i for i in reply.marked if not self._overlooks(i, sheet.reference))
+        beside = dict(sheet.cells)
+        noticed = (i for i in reply.marked if not self._overlooks(i, beside[i]))
         return replace(reply, marked=tuple(noticed))
+
+    check = sort
 
     def join(self, board: Board) -> Unions:
         reply = checked_reply(self._oracle, board)

@@ -35,23 +35,41 @@ def drive(
 
 def drive_looks(
     run: Run[T],
-    reply: Callable[[Look], Reply],
+    reply_many: Callable[[Iterable[Look]], Generator[tuple[Look, Reply], None, None]],
     after_batch: Callable[[], None] | None = None,
     snapshot: Callable[[], Any] | None = None,
 ) -> T:
-    """Put a run's looks one by one until it is done, and return its result.
+    """Put a run's looks until it is done, and return its result.
 
-    An OracleError takes all answers along, as in `drive_batches`.
+    ``reply_many`` takes a look when it can put it: replies to others of its batch may have settled
+    it, or a part of it. What comes too late for that is left out. What a reply leaves out is put
+    again; if it leaves out all that is open, as a pair. An OracleError takes all answers along, as
+    in `drive_batches`.
     """
     with _answers_kept(run, snapshot):
         while looks := run.looks:
-            for look in looks:
-                # Replies to looks of the same batch may have settled it, or a part of it.
-                if (left := look.left(run.ledger.known)) is not None:
-                    run.tell_look(left, reply(left))
+            left = (look.left(run.ledger.known) for look in looks)
+            silent = _tell_replies(run, reply_many(look for look in left if look))
+            first_pairs = (next(filter(run.awaits, look.questions), None) for look in silent)
+            _tell_replies(run, reply_many(pair for pair in first_pairs if pair))
+            if run.looks == looks:
+                raise OracleError(f"none of {len(looks)} looks was answered")
             if after_batch is not None:
                 after_batch()
     return run.result
+
+
+def _tell_replies(run: Run[Any], replies: Generator[tuple[Look, Reply], None, None]) -> list[Look]:
+    """Tell the replies as they come; returns the looks of which nothing was said."""
+    silent = []
+    with contextlib.closing(replies):
+        for look, reply in replies:
+            if look.left(run.ledger.known) is not None:
+                before = len(run.ledger)
+                run.tell_look(look, reply)
+                if len(run.ledger) == before:
+                    silent.append(look)
+    return silent
 
 
 def drive_batches(

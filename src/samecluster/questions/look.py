@@ -4,12 +4,19 @@ A pair (`Question`) is the smallest look. A `Choice` shows an item and some grou
 items beside a reference, a `Board` one representative per group. Ledger, proofs and checker know
 pairs only: a look says which pairs it can settle (`questions`), and turns a reply into verdicts on
 them (`verdicts`). What a reply does not say about a pair stays open.
+
+A `CheckSheet` is the sheet of an audit: cells of an item and a reference of its own, so that it
+mixes groups. A screen shows ``cells``, pairs (item, reference) in their order, all alike, and is
+answered with `Marks`: the items that do not belong with what is beside them. ``decoys`` are items
+whose cells are known to be wrong. They must not be recognised on the screen; they settle no pair,
+and whether they were marked only says how much is overlooked. That is kept in ``overlooked`` of the
+look that the answers carry (`answers_of`); None means that nobody has answered it yet.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import TypeAlias
 
@@ -29,17 +36,35 @@ class LookSizes:
     choice : groups per choice
     sheet : items per sheet, beside its reference
     board : groups per board
+    decoys : cells per sheet of an audit, on average, that are known to be wrong and measure how
+        much is overlooked; 0 for those who overlook nothing, such as programs
     """
 
     choice: int = 6
     sheet: int = 12
     board: int = 12
+    decoys: int = 1
 
     def __post_init__(self) -> None:
-        for name, least in (("choice", 1), ("sheet", 1), ("board", 2)):
+        for name, least in (("choice", 1), ("sheet", 1), ("board", 2), ("decoys", 0)):
             size = getattr(self, name)
             if not isinstance(size, int) or size < least:
-                raise InvalidInputError(f"the size of a {name} is at least {least}, got {size!r}")
+                what = "number of decoys" if name == "decoys" else f"size of a {name}"
+                raise InvalidInputError(f"the {what} is at least {least}, got {size!r}")
+
+    @property
+    def pairs_only(self) -> bool:
+        """Whether nothing but pairs may be asked."""
+        return (self.choice, self.sheet, self.board) == (1, 1, 2)
+
+    def limited(self, *, choice: bool, sheet: bool, board: bool) -> LookSizes:
+        """These, with pairs in place of the kinds that cannot be answered."""
+        return replace(
+            self,
+            choice=self.choice if choice else 1,
+            sheet=self.sheet if sheet else 1,
+            board=self.board if board else 2,
+        )
 
 
 PAIRS = LookSizes(choice=1, sheet=1, board=2)
@@ -62,22 +87,25 @@ class Marks:
     """The reply to a sheet: the items that do not belong, and those that cannot be told.
 
     ``odd_reference``: it is the reference that does not belong to the items left unmarked.
+    ``skipped`` items were not answered: they stay open.
     """
 
     marked: tuple[int, ...] = ()
     unsure: tuple[int, ...] = ()
     odd_reference: bool = False
+    skipped: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
 class Unions:
     """The reply to a board: the sets of items that are one cluster; all differ, if empty.
 
-    ``unsure``: items that cannot be compared with the others.
+    ``unsure``: items that cannot be compared with the others. ``skipped``: those not answered.
     """
 
     joined: tuple[tuple[int, ...], ...] = ()
     unsure: tuple[int, ...] = ()
+    skipped: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -171,6 +199,11 @@ class Sheet:
         return Question(shown[0], reference) if len(shown) == 1 else cls(reference, shown)
 
     @property
+    def cells(self) -> tuple[tuple[int, int], ...]:
+        """Each item with what it is compared with."""
+        return tuple((item, self.reference) for item in self.items)
+
+    @property
     def questions(self) -> tuple[Question, ...]:
         """The pairs that it can settle."""
         return tuple(Question(item, self.reference) for item in self.items)
@@ -193,23 +226,98 @@ class Sheet:
         With an odd reference the unmarked items are the same among each other and different from
         it; how the marked ones compare with it was not said.
         """
-        marked, unsure = set(reply.marked), set(reply.unsure)
-        _check_known((*reply.marked, *reply.unsure), self.items, "sheet")
-        if marked & unsure:
-            raise InvalidInputError(f"item {min(marked & unsure)} is both marked and unsure")
-        fitting = [item for item in self.items if item not in marked | unsure]
+        marked, unsure = _checked_marks(reply, self.items)
+        answered = [item for item in self.items if item not in reply.skipped]
+        fitting = [item for item in answered if item not in marked | unsure]
         if reply.odd_reference:
             if not fitting:
                 raise InvalidInputError("an odd reference needs items that belong together")
             for item in fitting[1:]:
                 yield Question(item, fitting[0]), Verdict.SAME
             unsure |= marked
-        for item in self.items:
+        for item in answered:
             if item in unsure:
                 verdict = Verdict.UNSURE
             else:
                 verdict = Verdict.of(item not in marked and not reply.odd_reference)
             yield Question(item, self.reference), verdict
+
+
+@dataclass(frozen=True)
+class CheckSheet:
+    """Which of these items do not belong with the reference beside them? (For audits.)
+
+    Examples
+    --------
+    >>> sheet = CheckSheet(((5, 1), (6, 2), (7, 1)), decoys=(6,))
+    >>> [(a.question.pair, a.verdict.value) for a in answers_of(sheet, Marks((5,)))]
+    [((1, 5), 'different'), ((1, 7), 'same')]
+    >>> sheet.answered(Marks((5,))).overlooked
+    (6,)
+    """
+
+    cells: tuple[tuple[int, int], ...]
+    decoys: tuple[int, ...] = ()
+    overlooked: tuple[int, ...] | None = None
+
+    def __post_init__(self) -> None:
+        _check_distinct(self.items)
+        if any(item == reference for item, reference in self.cells) or not self.questions:
+            raise InvalidInputError("a sheet shows at least one item beside another one")
+        _check_known((*self.decoys, *(self.overlooked or ())), self.items, "sheet")
+
+    @classmethod
+    def of(
+        cls, cells: Iterable[tuple[int, int]], decoys: Iterable[int] = ()
+    ) -> CheckSheet | Question:
+        """A sheet, or a pair if there is one cell only."""
+        shown = tuple(cells)
+        return Question(*shown[0]) if len(shown) == 1 else cls(shown, tuple(decoys))
+
+    @property
+    def items(self) -> tuple[int, ...]:
+        """The items that can be marked."""
+        return tuple(item for item, _ in self.cells)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        """The pairs that it can settle; what decoys say is known."""
+        return tuple(Question(*cell) for cell in self.cells if cell[0] not in self.decoys)
+
+    @property
+    def shown(self) -> tuple[int, ...]:
+        """All items on the screen."""
+        return tuple(item for cell in self.cells for item in cell)
+
+    def left(self, known: Known) -> CheckSheet | Question | None:
+        """What is still to be asked of it; a part of it goes without decoys."""
+        questions = self.questions
+        open_ones = [question for question in questions if known(question) is None]
+        if len(open_ones) == len(questions):
+            return self
+        cells = [(question.item, question.comparator) for question in open_ones]
+        return CheckSheet.of(cells) if cells else None
+
+    def verdicts(self, reply: Marks) -> Iterator[tuple[Question, Verdict]]:
+        """What a reply says of the pairs that it can settle."""
+        marked, unsure = _checked_marks(reply, self.items)
+        if reply.odd_reference:
+            raise InvalidInputError("each item of this sheet has a reference of its own")
+        for question in (q for q in self.questions if q.item not in reply.skipped):
+            in_doubt = question.item in unsure
+            said = Verdict.UNSURE if in_doubt else Verdict.of(question.item not in marked)
+            yield question, said
+
+    def answered(self, reply: Marks) -> CheckSheet:
+        """This sheet with the decoys that were overlooked: taken for right without a doubt."""
+        noticed, left_out = {*reply.marked, *reply.unsure}, set(reply.skipped)
+        decoys = tuple(i for i in self.decoys if i not in left_out)
+        return replace(
+            self,
+            cells=tuple(c for c in self.cells if c[0] not in left_out.intersection(self.decoys)),
+            decoys=decoys,
+            overlooked=tuple(item for item in decoys if item not in noticed),
+        )
 
 
 @dataclass(frozen=True)
@@ -255,11 +363,10 @@ class Board:
 
     def verdicts(self, reply: Unions) -> Iterator[tuple[Question, Verdict]]:
         """What a reply says, pair by pair: "same" first, so that the rest may follow from it."""
-        _check_known(
-            (*(i for group in reply.joined for i in group), *reply.unsure), self.items, "board"
-        )
+        replied = (*(i for group in reply.joined for i in group), *reply.unsure, *reply.skipped)
+        _check_known(replied, self.items, "board")
         cluster = {item: place for place, group in enumerate(reply.joined) for item in group}
-        if both := cluster.keys() & set(reply.unsure):
+        if both := cluster.keys() & {*reply.unsure, *reply.skipped}:
             raise InvalidInputError(f"item {min(both)} is both joined and unsure")
         if len(cluster) != sum(map(len, reply.joined)):
             raise InvalidInputError(
@@ -268,6 +375,8 @@ class Board:
         apart = []
         for question in self.questions:
             a, b = question.pair
+            if not {a, b}.isdisjoint(reply.skipped):
+                continue
             if a in cluster and cluster.get(a) == cluster.get(b):
                 yield question, Verdict.SAME
             else:
@@ -276,7 +385,7 @@ class Board:
         yield from apart
 
 
-Look: TypeAlias = Question | Choice | Sheet | Board
+Look: TypeAlias = Question | Choice | Sheet | CheckSheet | Board
 Reply: TypeAlias = Verdict | Picks | Marks | Unions
 
 
@@ -287,11 +396,19 @@ def verdicts_of(look: Look, reply: Reply) -> list[tuple[Question, Verdict]]:
             return [(look, reply)]
         case Choice(), Picks():
             return list(look.verdicts(reply))
-        case Sheet(), Marks():
+        case Sheet() | CheckSheet(), Marks():
             return list(look.verdicts(reply))
         case Board(), Unions():
             return list(look.verdicts(reply))
     raise InvalidInputError(f"a {type(look).__name__.lower()} cannot be answered with {reply!r}")
+
+
+def answers_of(look: Look, reply: Reply, who: str | None = None) -> list[Answer]:
+    """What a reply says as answers to pairs, which carry the look as it was answered."""
+    whole = None if isinstance(look, Question) else look
+    if isinstance(whole, CheckSheet) and isinstance(reply, Marks):
+        whole = whole.answered(reply)
+    return [Answer(question, said, who, whole) for question, said in verdicts_of(look, reply)]
 
 
 def pairs_of(looks: Iterable[Look]) -> list[Question]:
@@ -301,15 +418,16 @@ def pairs_of(looks: Iterable[Look]) -> list[Question]:
 
 def n_looks_of(answers: Iterable[Answer]) -> int:
     """How many looks these answers came from; their order is that in which they were given."""
-    return sum(1 for _ in _looks_of(answers))
+    return sum(1 for _ in looks_of(answers))
 
 
 def n_shown_of(answers: Iterable[Answer]) -> int:
     """How many items were on all these screens together."""
-    return sum(len(look.shown) for look in _looks_of(answers))
+    return sum(len(look.shown) for look in looks_of(answers))
 
 
-def _looks_of(answers: Iterable[Answer]) -> Iterator[Look]:
+def looks_of(answers: Iterable[Answer]) -> Iterator[Look]:
+    """The looks that these answers came from, as they were answered."""
     before: Look | None = None
     for answer in answers:
         if answer.look is None or answer.look is not before:
@@ -320,6 +438,15 @@ def _looks_of(answers: Iterable[Answer]) -> Iterator[Look]:
 def _check_distinct(items: tuple[int, ...]) -> None:
     if len(set(items)) != len(items):
         raise InvalidInputError("a look shows each item once")
+
+
+def _checked_marks(reply: Marks, items: tuple[int, ...]) -> tuple[set[int], set[int]]:
+    """The items of a sheet that were marked, and those left unsure."""
+    _check_known((*reply.marked, *reply.unsure, *reply.skipped), items, "sheet")
+    marked, unsure, skipped = set(reply.marked), set(reply.unsure), set(reply.skipped)
+    if both := (marked & unsure) | (skipped & (marked | unsure)):
+        raise InvalidInputError(f"item {min(both)} is both marked and unsure")
+    return marked, unsure
 
 
 def _check_known(said: Iterable[int], items: tuple[int, ...], kind: str) -> None:

@@ -11,12 +11,12 @@ were not chosen, say.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Generic, TypeAlias, TypeVar
 
 from samecluster.errors import ContradictionError, InvalidInputError, ProtocolError
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import Look, Reply, verdicts_of
+from samecluster.questions.look import Look, Reply, answers_of
 from samecluster.questions.pair import Answer, Question, Verdict
 
 T = TypeVar("T")
@@ -65,6 +65,14 @@ class Run(Generic[T]):
                 if self.ledger.known(question) is None
             )
         )
+
+    def first_pending(self) -> Iterator[Question]:
+        """The same one by one, each worked out when it is wanted: batches can be large."""
+        for look in self._open:
+            rest = look.left(self.ledger.known)
+            for question in () if rest is None else rest.questions:
+                if self.ledger.known(question) is None:
+                    yield question
 
     @property
     def looks(self) -> tuple[Look, ...]:
@@ -130,10 +138,7 @@ class Run(Generic[T]):
 
     def tell_look(self, look: Look, reply: Reply, who: str | None = None) -> None:
         """Reply to a pending look, all at once: if a part of it is refused, nothing is taken in."""
-        whole = None if isinstance(look, Question) else look
-        answers = [
-            Answer(question, said, who, whole) for question, said in verdicts_of(look, reply)
-        ]
+        answers = answers_of(look, reply, who)
         if not any(map(self.awaits, look.questions)):
             for answer in answers:
                 self._take_late(answer)

@@ -10,6 +10,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import combinations
 
+import numpy as np
+
+from samecluster._typing import BoolArray
+
 
 class ClusterNames:
     """Names of clusters and the items that answers gave them to.
@@ -96,6 +100,14 @@ class ClusterNames:
     def are_different(self, a: int, b: int) -> bool:
         """Whether two names are known to be different clusters."""
         return _ordered(a, b) in self._different
+
+    def parted(self) -> BoolArray:
+        """(k, k) which of the names that are alive are known to be different clusters."""
+        place = {name: at for at, name in enumerate(self.alive)}
+        found = np.zeros((len(place), len(place)), dtype=np.bool_)
+        for a, b in self._different:
+            found[place[a], place[b]] = found[place[b], place[a]] = True
+        return found
 
     @property
     def all_different(self) -> bool:

@@ -7,8 +7,9 @@ makes a clustering independent of both: a group that lies on two sides of anothe
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from itertools import islice
+from itertools import combinations, islice
 
+from samecluster.questions.look import PAIRS, Board, LookSizes
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.distances import ScaledDistances
@@ -25,9 +26,14 @@ class LabelComparison:
     """
 
     def __init__(
-        self, first_of: Callable[[int], int], near: ScaledDistances | None = None, batch: int = 1
+        self,
+        first_of: Callable[[int], int],
+        near: ScaledDistances | None = None,
+        batch: int = 1,
+        looks: LookSizes = PAIRS,
     ) -> None:
         self._first_of, self._near, self._batch = first_of, near, batch
+        self._board = looks.board
 
     def play(
         self, answered: AnsweredLabels, at_most: int, without: Collection[int] = ()
@@ -38,6 +44,8 @@ class LabelComparison:
         """
         open_ = (pair for pair in answered.open_pairs() if not set(pair) & set(without))
         pairs = list(islice(open_, at_most))
+        if self._board > 2 and (same := (yield from self._by_boards(answered, pairs))) is not None:
+            return same
         for start in range(0, len(pairs), self._batch):
             some = pairs[start : start + self._batch]
             together = [self._questions(answered, *pair) for pair in some]
@@ -47,6 +55,21 @@ class LabelComparison:
                     return some[verdicts.index(Verdict.SAME)]
                 if Verdict.UNSURE not in verdicts:
                     break
+        return None
+
+    def _by_boards(
+        self, answered: AnsweredLabels, pairs: list[tuple[int, int]]
+    ) -> Plan[tuple[int, int] | None]:
+        """Put one item of each label on boards; pairs that stay open are asked one by one."""
+        left = list(pairs)
+        while left:
+            labels = _most_connected(left, self._board)
+            items = [(answered.holders(one) or [self._first_of(one)])[0] for one in labels]
+            board = Board.of(items)
+            verdicts = yield [board]
+            if Verdict.SAME in verdicts:
+                return list(combinations(labels, 2))[verdicts.index(Verdict.SAME)]
+            left = [pair for pair in left if not set(pair) <= set(labels)]
         return None
 
     def _questions(self, answered: AnsweredLabels, a: int, b: int) -> list[Question]:
@@ -60,6 +83,22 @@ class LabelComparison:
             gaps = [gap for item in ours for gap in near.distances(item, theirs).tolist()]
             pairs = [pair for _, pair in sorted(zip(gaps, pairs, strict=True))]
         return [Question(*pair) for pair in pairs[:MAX_COMPARATORS]]
+
+
+def _most_connected(pairs: list[tuple[int, int]], count: int) -> list[int]:
+    """At most so many labels with many pairs among them; the first pair is one of these."""
+    beside: dict[int, set[int]] = {}
+    for a, b in pairs:
+        beside.setdefault(a, set()).add(b)
+        beside.setdefault(b, set()).add(a)
+    chosen = list(pairs[0])
+    while len(chosen) < count:
+        left = [label for label in beside if label not in chosen]
+        best = max(left, key=lambda label: len(beside[label].intersection(chosen)), default=None)
+        if best is None or not beside[best].intersection(chosen):
+            break
+        chosen.append(best)
+    return chosen
 
 
 def worth_comparing(answered: AnsweredLabels, price: int) -> bool:

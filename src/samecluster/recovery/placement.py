@@ -15,7 +15,8 @@ MAX_COMPARATORS = 3
 """How many members a point is compared with before "unsure" stands for the whole cluster: the
 same person who was unsure three times most likely stays so."""
 
-_MORE_SHOWN = 3  # members beside the comparator: enough to recognise a group, few enough for a card
+GROUP_SHOWN = 4
+"""Members that stand for a group on a card: enough to recognise it, few enough to see at once."""
 
 
 def belongs(item: int, members: Sequence[int]) -> Plan[Verdict]:
@@ -137,7 +138,7 @@ class Placement:
         if self.looks.choice == 1:
             return (shown,)
         others = [item for item in self.names.members[cluster] if item != shown]
-        return (shown, *others[:_MORE_SHOWN])
+        return (shown, *others[: GROUP_SHOWN - 1])
 
     def _next_clusters(self, one: _Waiting) -> list[int]:
         """The clusters to compare with next; none if nothing is left to ask about the point."""

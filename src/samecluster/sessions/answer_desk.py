@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from samecluster.errors import ProtocolError
+from samecluster.errors import InvalidInputError, ProtocolError
+from samecluster.questions.look import Reply
 from samecluster.questions.pair import Verdict
-from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from, pair_named
-from samecluster.sessions.question_queue import QuestionQueue
+from samecluster.sessions.look_answers import new_answers, said_again
+from samecluster.sessions.look_queue import LookQueue
+from samecluster.sessions.question import (
+    SessionLook,
+    SessionQuestion,
+    checked_verdict,
+    pair_from,
+    pair_named,
+)
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.state.votes import Vote, pair_of
+from samecluster.sessions.storage.look_format import Looked, checked_reply, reply_body
 
 
 class AnswerDesk:
     """Where answers become events. `samecluster.Session` has these methods."""
 
-    def __init__(self, recorder: Recorder, queue: QuestionQueue) -> None:
+    def __init__(self, recorder: Recorder, queue: LookQueue) -> None:
         self._recorder, self._queue = recorder, queue
         # Keys under which what stood already was said again: no event has them.
         self._repeated: dict[tuple[str | None, str], Vote] = {}
@@ -29,6 +38,7 @@ class AnswerDesk:
         *,
         key: str | None = None,
         deferred: bool = False,
+        seconds: float | None = None,
     ) -> int:
         """Take an answer in, and return its sequence number once it is safe.
 
@@ -36,39 +46,102 @@ class AnswerDesk:
         With a ``key`` of the sender's that holds even if the answer was undone in between. Keys
         belong to a person; ProtocolError if this person has sent another answer under the same one.
         Another verdict of the same person replaces the one before. The run hears of a ``deferred``
-        answer when it next begins from all answers.
+        answer when it next begins from all answers. ``seconds`` is how long it was looked at.
         """
         verdict = checked_verdict(verdict)
+        body = _timed(seconds)
         if verdict is Verdict.UNSURE:
-            return self._take("unsure", {}, question_id, verdict, who, key, deferred)
-        body = {"verdict": verdict.value}
+            return self._take("unsure", body, question_id, verdict, who, key, deferred)
+        body["verdict"] = verdict.value
         return self._take("answered", body, question_id, verdict, who, key, deferred)
 
     def flag(
-        self, question_id: str, note: str, who: str | None = None, *, key: str | None = None
+        self,
+        question_id: str,
+        note: str,
+        who: str | None = None,
+        *,
+        key: str | None = None,
+        seconds: float | None = None,
     ) -> int:
         """Say that a question cannot be answered as it stands, and why; counts as "unsure"."""
-        return self._take("flagged", {"note": note}, question_id, Verdict.UNSURE, who, key)
+        body = {**_timed(seconds), "note": note}
+        return self._take("flagged", body, question_id, Verdict.UNSURE, who, key)
+
+    def tell_look(
+        self,
+        look_id: str,
+        reply: Reply | Mapping[str, Any],
+        who: str | None = None,
+        *,
+        key: str | None = None,
+        seconds: float | None = None,
+    ) -> int:
+        """Take the reply to a look in as a whole, and return its sequence number once it is safe.
+
+        ``reply`` is Picks, Marks or Unions about rows, or JSON about keys (`sessions.storage.
+        look_format`). ProtocolError or AnswerError, and nothing is written, if it does not fit the
+        look, if the look is no longer open, or if it joins what answers separate. Keys are those
+        of `tell`.
+        """
+        state = self._recorder.state
+        look = self._queue.look(look_id)
+        if not isinstance(reply, Mapping):
+            reply = reply_body(reply, state.items.keys.__getitem__)
+        try:
+            looked = checked_reply(Looked(look.id), dict(reply))
+        except InvalidInputError as error:
+            raise ProtocolError(f"the reply was not taken: {error}") from None
+        before = self._sent_before(who, key)
+        if before is not None:
+            self._check_same_key(key, before, before.looked == looked)
+            return before.sequence
+        said = looked.verdicts()
+        votes = (state.vote(pair_of(items), who) for items, _ in said)
+        standing = next((vote for vote in votes if vote and vote.looked == looked), None)
+        if standing is not None:
+            self._remember(who, key, standing)
+            return standing.sequence
+        undone = next(state.book.undone_answers(who), None)
+        news = None
+        if undone is not None and undone.looked == looked:
+            news = said_again(state, said)
+        if news is None:
+            news = new_answers(look, said, who, state, self._queue, self._queue.engine)
+        body = {**_timed(seconds), "look": look.body, "reply": dict(reply)}
+        body["answers"] = [list(answer) for answer in news]
+        if key is not None:
+            body["key"] = key
+        sequence = self._recorder.append("looked", who, body)
+        self._queue.close_look(look, who)
+        return sequence
 
     def undo(
         self, who: str | None = None, lease_seconds: float | None = None
-    ) -> SessionQuestion | None:
+    ) -> SessionQuestion | SessionLook | None:
         """Take a person's last answer back and ask it again first. None if there is none left.
 
-        With ``lease_seconds`` nobody else is asked it for that time.
+        A look is taken back as a whole. With ``lease_seconds`` nobody else is asked it for that
+        time.
         """
-        last = self._recorder.state.last_answer(who)
+        state = self._recorder.state
+        last = state.last_answer(who)
         if last is None:
             return None
         self._recorder.append("retracted", who, {"sequence": last.sequence, "undo": True})
-        return self._queue.hand_out(last.items, who, lease_seconds, last.verdict)
+        if last.looked is None:
+            return self._queue.hand_out(last.items, who, lease_seconds, last.verdict)
+        if not state.items.row_of.keys() >= set(last.looked.keys):
+            return self._queue.hand_out(last.items, who, lease_seconds)
+        look = SessionLook.of(last.looked, state.items)
+        return self._queue.hand_out_look(look, who, lease_seconds)
 
     def retract(
         self, sequence: int, items: Iterable[str] | None = None, who: str | None = None
     ) -> None:
-        """Take back an answer, an exception or a whole import by its sequence number.
+        """Take back an answer, a look, an exception or a whole import by its sequence number.
 
-        With ``items`` only what an import said about these two.
+        With ``items`` only what a look or an import said about these two.
         """
         state = self._recorder.state
         votes = state.book.votes_of_event(sequence)
@@ -92,16 +165,11 @@ class AnswerDesk:
         deferred: bool = False,
     ) -> int:
         state = self._recorder.state
-        before = None
-        if key is not None:
-            before = state.book.vote_of_key(who, key) or self._repeated.get((who, key))
+        before = self._sent_before(who, key)
         if before is not None:
-            sent = (pair_named(id_), verdict, body.get("note"))
-            if sent != (before.pair, before.verdict, before.note):
-                raise ProtocolError(
-                    f"the key {key!r} was sent with another answer (event {before.sequence}); this "
-                    "one is not kept: send it with a key of its own"
-                )
+            sent = (pair_named(id_), verdict, body.get("note"), None)
+            said = (before.pair, before.verdict, before.note, before.looked)
+            self._check_same_key(key, before, sent == said)
             return before.sequence
         pair = pair_from(id_, state.items)
         vote = state.vote(pair, who)
@@ -113,7 +181,27 @@ class AnswerDesk:
             sequence = self._recorder.append(kind, who, body)
         else:
             sequence = vote.sequence
-            if key is not None:
-                self._repeated[who, key] = vote
+            self._remember(who, key, vote)
         self._queue.close(pair, who, verdict)
         return sequence
+
+    def _sent_before(self, who: str | None, key: str | None) -> Vote | None:
+        """What this person has sent under this key already."""
+        if key is None:
+            return None
+        return self._recorder.state.book.vote_of_key(who, key) or self._repeated.get((who, key))
+
+    def _check_same_key(self, key: str | None, before: Vote, is_same: bool) -> None:
+        if not is_same:
+            raise ProtocolError(
+                f"the key {key!r} was sent with another answer (event {before.sequence}); this "
+                "one is not kept: send it with a key of its own"
+            )
+
+    def _remember(self, who: str | None, key: str | None, vote: Vote) -> None:
+        if key is not None:
+            self._repeated[who, key] = vote
+
+
+def _timed(seconds: float | None) -> dict[str, Any]:
+    return {} if seconds is None else {"seconds": round(float(seconds), 1)}

@@ -206,6 +206,6 @@ def _exception(item: str) -> Remedy:
 def _retractions(votes: Iterable[Vote]) -> Iterator[Remedy]:
     for vote in votes:
         body: dict[str, Any] = {"sequence": vote.sequence}
-        if vote.source is not None:
+        if vote.source is not None or vote.looked is not None:
             body["items"] = list(vote.items)
         yield Remedy(f"take back {vote}", (("retracted", body),))

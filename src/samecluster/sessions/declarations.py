@@ -13,13 +13,19 @@ from samecluster.sessions.conflicts import (
     refuse_contradictions,
 )
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.parameters import checked_answers, checked_parameters, refuse_other_lift
+from samecluster.sessions.parameters import (
+    check_people_only,
+    checked_answers,
+    checked_parameters,
+    refuse_other_lift,
+)
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.numbering import new_anchors
 from samecluster.sessions.state.votes import Vote
+from samecluster.sessions.storage.events import format_for
 from samecluster.validation import checked_hint
 
 
@@ -30,9 +36,13 @@ class Declarations:
         self._recorder, self._known, self._queue = recorder, known, queue
 
     def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
-        """Change n_clusters, margin, method, audit, max_questions or opinions from here on."""
-        body = {"parameters": checked_parameters(changes)}
-        refuse_other_lift(body["parameters"], self._recorder.state.parameters)
+        """Change n_clusters, margin, method, audit, max_questions, looks or opinions from here."""
+        checked = checked_parameters(changes)
+        refuse_other_lift(checked, self._recorder.state.parameters)
+        check_people_only(checked, self._recorder.state.people)
+        body: dict[str, Any] = {"parameters": checked}
+        if format_for(checked) > 1:
+            body["format"] = format_for(checked)
         self._recorder.append_if_usable("parameters", who, body, self._known.new_numbers())
 
     def widen(self, at_once: int, who: str | None = None) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 from samecluster.errors import InvalidInputError
 from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.result import Recovery
+from samecluster.sessions.parameters import models_of
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.numbering import NumberedRecovery, numbered
 from samecluster.sessions.state.set_apart import with_exceptions
@@ -78,7 +79,7 @@ class KnownLabels:
         if self._last is None or self._last[0] != state.n_events:
             engine = self.engine
             recovery = with_exceptions(_as_declared(engine.recovery(), state), state)
-            recovery = replace(recovery, prepared=self._prepared)
+            recovery = replace(recovery, prepared=self._prepared).by_models(models_of(state.people))
             found = numbered(recovery, state, engine.differ)
             self._last = (state.n_events, found)
         return self._last[1]
@@ -89,4 +90,10 @@ def _as_declared(recovery: Recovery, state: State) -> Recovery:
     audit = recovery.audit
     if audit is not None:
         audit = replace(audit, confidence=float(state.parameters["audit"][1]))
-    return replace(recovery, n_questions=state.n_questions, audit=audit)
+    return replace(
+        recovery,
+        n_questions=state.n_questions,
+        n_looks=state.n_looks,
+        n_shown=state.book.n_shown,
+        audit=audit,
+    )

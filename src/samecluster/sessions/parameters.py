@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import fields
 from typing import Any
 
 from samecluster._parameters import whole_number
 from samecluster.errors import InvalidInputError
 from samecluster.lifts.lift import named_lift
 from samecluster.lifts.polynomial import Polynomial
+from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.question import checked_verdict
 from samecluster.sessions.state.items import Items
-from samecluster.validation import checked_audit
+from samecluster.validation import checked_audit, checked_looks
 
-_PARAMETERS = ("audit", "lift", "margin", "max_questions", "method", "n_clusters", "opinions")
+MODEL = "model "
+"""How the names begin under which language models answer."""
+
+_PARAMETERS = (
+    "audit",
+    "lift",
+    "looks",
+    "margin",
+    "max_questions",
+    "method",
+    "n_clusters",
+    "opinions",
+)
+_SIZES = tuple(one.name for one in fields(LookSizes))
 
 
 def checked_answers(
@@ -40,6 +55,8 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     for name in ("max_questions", "opinions"):
         if checked.get(name) is not None:
             checked[name] = whole_number(name, checked[name])
+    if checked.get("looks") is not None:
+        checked["looks"] = _checked_looks(checked["looks"])
     if checked.get("audit") is not None:
         checked["audit"] = list(checked_audit(checked["audit"]) or ())
     if checked.get("lift") not in (None, "auto"):
@@ -51,6 +68,34 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
             )
         checked["lift"] = lift.name
     return checked
+
+
+def models_of(people: Iterable[str | None]) -> list[str]:
+    """Those of the people who answered that are language models."""
+    return [who for who in people if who is not None and who.startswith(MODEL)]
+
+
+def check_people_only(parameters: Mapping[str, Any], people: Iterable[str | None]) -> None:
+    """InvalidInputError if an audit is wanted of answers that a language model gave.
+
+    It would take what the model said for checked.
+    """
+    if parameters.get("audit") is not None and (models := models_of(people)):
+        raise InvalidInputError(
+            f"an audit counts answers of people alone, and here {models[0]} answers: have its "
+            "labels written (-o FILE), and let people check these in a session of their own "
+            "(samecluster label FILE --labels cluster --labels-as hint --audit 0.05)"
+        )
+
+
+def _checked_looks(looks: Any) -> Any:
+    """ "auto", or the sizes of looks as JSON has them; None for "pairs", as without looks."""
+    if looks == "pairs":
+        return None
+    if isinstance(looks, Mapping) and looks.keys() <= set(_SIZES):
+        looks = LookSizes(**looks)
+    sizes = checked_looks(looks)
+    return looks if isinstance(looks, str) else {name: getattr(sizes, name) for name in _SIZES}
 
 
 def refuse_other_lift(given: Mapping[str, Any], before: Mapping[str, Any]) -> None:

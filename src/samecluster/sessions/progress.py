@@ -18,6 +18,7 @@ class Progress:
     ----------
     n_items, n_clusters : rows, and clusters that have a label
     n_questions : pairs that people were asked about and whose answers stand
+    n_looks : screens that they answered, each as a whole; a pair alone is one
     by_how : the number of labels known in each way
     n_trouble : things that do not fit together; `Session.trouble` lists them
     ended : why nothing is left to ask, or an empty text
@@ -34,6 +35,7 @@ class Progress:
     n_trouble: int
     ended: str
     audit: AuditReport | None = None
+    n_looks: int = 0
 
     @property
     def n_labelled(self) -> int:
@@ -48,6 +50,7 @@ class Progress:
         text = f"{self.n_labelled:,} of {self.n_items:,} items have a label"
         text += f" ({ways})" if ways else ""
         text += f" after {_count(self.n_questions, 'question')}"
+        text += f" in {_count(self.n_looks, 'look')}" if 0 < self.n_looks < self.n_questions else ""
         text += f"; {_count(self.n_trouble, 'thing')} to look at" if self.n_trouble else ""
         text += f"; {self.audit}" if self.audit is not None else ""
         return text + (f"; {self.ended}" if self.ended else "")
@@ -59,7 +62,7 @@ def reason_of_end(state: State, recovery: Recovery, is_done: bool) -> str:
     if state.finished:
         return "finished"
     if budget is not None and state.n_questions >= budget:
-        return f"the budget of {budget:,} questions is spent"
+        return f"the budget of {_count(budget, 'question')} is spent"
     if not is_done:
         return ""
     is_met = recovery.audit is not None and recovery.audit.met

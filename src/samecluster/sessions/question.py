@@ -1,15 +1,18 @@
-"""Questions as people see them: two keys, and an id that means the same pair tomorrow."""
+"""Questions and looks as people see them: keys, and an id that means the same tomorrow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 from urllib.parse import quote, unquote
 
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.votes import Pair, pair_of
+from samecluster.sessions.storage.look_format import LargeLook, Looked, look_body, text_of
 
 
 @dataclass(frozen=True)
@@ -29,6 +32,37 @@ class SessionQuestion:
     comparator: str
     rows: tuple[int, int]
     before: Verdict | None = None
+
+
+@dataclass(frozen=True)
+class SessionLook:
+    """Several pairs on one screen, to be answered as a whole.
+
+    Attributes
+    ----------
+    id : the look about keys, as text
+    look : the same about the rows of the data as it is now: a Choice, a Sheet or a Board
+    body : the look about keys, as JSON has it
+    before : what the same person replied, as JSON has it, if this is asked again after an undo
+    """
+
+    id: str
+    look: LargeLook
+    body: Mapping[str, Any]
+    before: Mapping[str, Any] | None = None
+
+    @classmethod
+    def of(cls, looked: Looked, items: Items) -> SessionLook:
+        """The look, with the reply in it as the one before; InvalidInputError if rows are gone."""
+        body, before = json.loads(looked.id), json.loads(looked.reply or "null")
+        look = looked.look(lambda key: items.row_of[items.checked_key(key)])
+        return cls(looked.id, look, body, before)
+
+    @classmethod
+    def about(cls, look: LargeLook, items: Items) -> SessionLook:
+        """A look about rows."""
+        body = look_body(look, items.keys.__getitem__)
+        return cls(text_of(body), look, body)
 
 
 def question_id(items: Iterable[str]) -> str:

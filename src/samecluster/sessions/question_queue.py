@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator
 from datetime import datetime
 from itertools import islice
 
-from samecluster.questions.pair import Verdict
+from samecluster.questions.look import Look
+from samecluster.questions.pair import Question, Verdict
 from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.question import SessionQuestion, pair_from, question_id
 from samecluster.sessions.running.leases import ElapsedTime, Leases
@@ -44,7 +45,8 @@ class QuestionQueue:
         these questions for that time; asking again gives the same ones, and renews it.
         """
         now = self._clock()
-        undone = self._state.book.undone_answer(who)
+        stack = self._state.book.undone_answers(who)
+        undone = next((one for one in stack if one.looked is None), None)
         if undone is not None and not self._leases.is_held_by_other(who, undone.pair, now):
             return [self.hand_out(undone.items, who, lease_seconds, undone.verdict)]
         if self._state.finished:
@@ -101,11 +103,16 @@ class QuestionQueue:
         """
         now = self._clock()
         held = set(self._leases.held_by(who, now))
-        renewed = [id_ for id_ in ids if pair_from(id_, self._state.items) in held]
+        pairs_of_id = {id_: self._pairs_named(id_) for id_ in ids}
+        renewed = [id_ for id_, pairs in pairs_of_id.items() if held.issuperset(pairs)]
         for id_ in renewed:
-            pair = pair_from(id_, self._state.items)
-            self._leases.take(pair, who, now + lease_seconds)
+            for pair in pairs_of_id[id_]:
+                self._leases.take(pair, who, now + lease_seconds)
         return renewed
+
+    def plan(self, pairs: Iterable[Pair]) -> None:
+        """Answers about these pairs come from what the plan has asked."""
+        self._planned.update(pairs)
 
     def role(self, pair: Pair) -> str:
         """What an answer is to the run; see `samecluster.sessions.storage.events.ROLES`."""
@@ -172,18 +179,29 @@ class QuestionQueue:
         for pair in self._leases.held_by(who, self._clock()):
             if engine.run.ledger.known(engine.question(pair)) is None:
                 yield self._shown[pair]
-        keys = self._state.items.keys
-        for question in engine.run.pending:
-            yield keys[question.item], keys[question.comparator]
+        yield from map(self._keys, engine.run.first_pending())
         yield from self._second_opinions()
 
-    def _pairs_ahead(self, who: str | None, now: float) -> list[tuple[str, str]]:
+    def _pairs_ahead(self, who: str | None, now: float) -> Iterator[tuple[str, str]]:
         """Pairs beyond those that others look at, so that nobody has to wait for them."""
+        known = self._known.engine.run.ledger.known
+        for look in self._looks_ahead(who, now):
+            yield from (self._keys(pair) for pair in look.questions if known(pair) is None)
+
+    def _looks_ahead(self, who: str | None, now: float) -> Iterable[Look]:
         held, engine = self._leases.held_by_others(who, now), self._known.engine
         if not held or engine.run.done or engine.run.labelling.audit is not None:
-            return []
+            return ()
         looked_at = [self._shown[pair][0] for pair in held]
-        return self._look_ahead.pairs(engine, self._state, looked_at)
+        return self._look_ahead.looks(engine, self._state, looked_at)
+
+    def _keys(self, question: Question) -> tuple[str, str]:
+        keys = self._state.items.keys
+        return keys[question.item], keys[question.comparator]
+
+    def _pairs_named(self, id_: str) -> list[Pair]:
+        """The pairs that an id names; InvalidInputError if it is no id."""
+        return [pair_from(id_, self._state.items)]
 
     def _second_opinions(self) -> Iterator[tuple[str, str]]:
         """Pairs on which fewer people than wanted have spoken, or as many for as against."""

@@ -30,14 +30,14 @@ from samecluster.sessions.declarations import Declarations
 from samecluster.sessions.disagreement import Disagreement
 from samecluster.sessions.event_log import EventLog
 from samecluster.sessions.known_labels import KnownLabels
+from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.parameters import checked_parameters
 from samecluster.sessions.progress import Progress, reason_of_end
-from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.state import State
-from samecluster.sessions.storage.events import FORMAT
+from samecluster.sessions.storage.events import format_for
 from samecluster.sessions.storage.store import Store
 from samecluster.validation import checked_hint
 
@@ -96,7 +96,7 @@ class Session:
     ) -> None:
         self._log = EventLog(store, state, clock)
         self._known = KnownLabels(state, Engine(X, hints), tuple(prepared))
-        self._queue = QuestionQueue(state, self._known, clock)
+        self._queue = LookQueue(state, self._known, clock)
         self._recorder = Recorder(self._log, self._known)
         self._answers = AnswerDesk(self._recorder, self._queue)
         self._declarations = Declarations(self._recorder, self._known, self._queue)
@@ -127,8 +127,9 @@ class Session:
         X : (n, d) points, one per row
         preparation : how X was made from the data, to make it again; JSON only
         parameters : n_clusters, margin, method and audit as in `samecluster.start` (a method with
-            settings as ``{"name": "certify", "batch": 8}``); max_questions; and opinions, the
-            number of people that each question is put to
+            settings as ``{"name": "certify", "batch": 8}``); max_questions; looks, also with
+            sizes as ``{"choice": 6, "sheet": 12, "board": 12}``; and opinions, the number of people
+            that each question is put to
         contents : a text for each row that changes if and only if the row does, where the rows of X
             may differ in the last digits from one machine to the other
         hints : (n,) groups that only say where to ask first, as ``hint`` of `samecluster.start`.
@@ -140,12 +141,14 @@ class Session:
         """
         if next(iter(store.read()), None) is not None:
             raise StoreError("the store holds a session already; open it, or choose another place")
-        X = validated(X)
+        X, checked = validated(X), checked_parameters(parameters or {})
+        if checked.get("looks", "") is None:
+            del checked["looks"]  # older programs do not know the word
         body = {
-            "format": FORMAT,
+            "format": format_for(checked),
             **Items.of(keys, X, contents).body(),
             "preparation": dict(preparation or {}),
-            "parameters": checked_parameters(parameters or {}),
+            "parameters": checked,
             "seed": secrets.randbits(31) if seed is None else seed,
         }
         session = cls(store, State(), X, checked_hint(hints, len(X)), clock, prepared)
@@ -191,12 +194,15 @@ class Session:
             )
         return session
 
-    ask = _offered(QuestionQueue.ask, "_queue")
-    question = _offered(QuestionQueue.question, "_queue")
-    release = _offered(QuestionQueue.release, "_queue")
-    renew = _offered(QuestionQueue.renew, "_queue")
+    ask = _offered(LookQueue.ask, "_queue")
+    ask_looks = _offered(LookQueue.ask_looks, "_queue")
+    look = _offered(LookQueue.look, "_queue")
+    question = _offered(LookQueue.question, "_queue")
+    release = _offered(LookQueue.release, "_queue")
+    renew = _offered(LookQueue.renew, "_queue")
 
     tell = _offered(AnswerDesk.tell, "_answers")
+    tell_look = _offered(AnswerDesk.tell_look, "_answers")
     flag = _offered(AnswerDesk.flag, "_answers")
     undo = _offered(AnswerDesk.undo, "_answers")
     retract = _offered(AnswerDesk.retract, "_answers")
@@ -240,6 +246,7 @@ class Session:
             n_items=len(known.labels),
             n_clusters=len(self._known.anchors()),
             n_questions=self.state.n_questions,
+            n_looks=self.state.n_looks,
             by_how={how: known.count(how) for how in How},
             n_trouble=len(self.trouble),
             audit=known.audit,

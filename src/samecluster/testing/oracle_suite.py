@@ -6,10 +6,19 @@ import contextlib
 from itertools import combinations, islice
 from typing import Any
 
-from samecluster.errors import ContradictionError
-from samecluster.oracles.base import Oracle, as_oracle
+from samecluster.errors import ContradictionError, InvalidInputError
+from samecluster.oracles.base import Oracle, as_oracle, checked_reply
 from samecluster.points.array import validated
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import (
+    Board,
+    CheckSheet,
+    Choice,
+    Look,
+    LookSizes,
+    Sheet,
+    verdicts_of,
+)
 from samecluster.questions.pair import Answer, Question, Verdict
 
 _ROWS = 10  # all pairs of 10 rows are 45 questions: few enough for an oracle that is slow
@@ -21,7 +30,8 @@ def check_oracle(oracle: Any, X: Any, *, errs: bool = False) -> None:
     Parameters
     ----------
     oracle : an Oracle, or a function of two row numbers
-    X : (n, d) rows that it can answer for; pairs of the first 10 are asked, each several times
+    X : (n, d) rows that it can answer for; pairs of the first 10 are asked, each several times, and
+        looks at them if it answers looks
     errs : whether its answers may contradict each other, as those of people do
 
     >>> import numpy as np
@@ -40,6 +50,7 @@ def check_oracle(oracle: Any, X: Any, *, errs: bool = False) -> None:
     assert (points == before).all(), "the rows of X stay as they are"
     if not errs:
         _check_transitive(said)
+    _check_looks(bound, questions, said, errs)
 
 
 def _check_answers(oracle: Oracle, questions: list[Question]) -> dict[Question, Verdict]:
@@ -79,6 +90,36 @@ def _check_answer_many(
     missing = said.keys() - set(answered)
     assert not missing, f"answer_many answers every question; {min(map(str, missing))} is missing"
     assert len(answered) == len(said), "answer_many answers no question twice"
+
+
+def _check_looks(
+    oracle: Oracle, questions: list[Question], said: dict[Question, Verdict], errs: bool
+) -> None:
+    """Replies fit their looks, are the same again, and say what the answers on pairs say."""
+    rows = sorted({item for question in questions for item in question.pair})
+    if len(rows) < 4:
+        return
+    sizes, half = oracle.look_sizes(LookSizes()), len(rows) // 2
+    looks: list[Look] = []
+    if sizes.choice > 1:
+        looks.append(Choice(rows[0], tuple((row,) for row in rows[1 : sizes.choice + 1])))
+    if sizes.sheet > 1:
+        cells = zip(rows[:half], rows[half:], strict=False)
+        looks += [Sheet(rows[0], tuple(rows[1:])), CheckSheet(tuple(cells))]
+    if sizes.board > 2:
+        looks.append(Board(tuple(rows)))
+    for look in looks:
+        kind = type(look).__name__
+        reply = checked_reply(oracle, look)
+        try:
+            verdicts = verdicts_of(look, reply)
+        except InvalidInputError as error:
+            raise AssertionError(f"the reply fits the {kind}: {error}") from error
+        assert checked_reply(oracle, look) == reply, f"the reply to a {kind} is the same again"
+        for question, verdict in verdicts:
+            assert errs or verdict is Verdict.UNSURE or verdict is said[question], (
+                f"a {kind} says the same as pairs: {question} was {said[question]}, then {verdict}"
+            )
 
 
 def _check_transitive(said: dict[Question, Verdict]) -> None:

@@ -15,7 +15,7 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.progress import Progress
 from samecluster.sessions.session import Session
-from samecluster.workspace.status import how_counts, questions_left
+from samecluster.workspace.status import how_counts, minutes_left, questions_left
 
 MOST_GROUPS = 12
 """More groups than this are too many to choose from at a glance."""
@@ -47,7 +47,8 @@ class SessionSummary:
     def blank(cls, session: Session) -> SessionSummary:
         """The summary before the first questions were worked out, which may take seconds."""
         n = len(session.state.items.keys)
-        nothing = Progress(n, 0, session.state.n_questions, {How.UNASSIGNED: n}, 0, "")
+        asked, looks = session.state.n_questions, session.state.n_looks
+        nothing = Progress(n, 0, asked, {How.UNASSIGNED: n}, 0, "", n_looks=looks)
         return cls(
             -1, 0, None, {}, {}, _progress(nothing, 0, (), None), dict(session.state.parameters)
         )
@@ -56,13 +57,14 @@ class SessionSummary:
     def of(cls, session: Session, version: int) -> SessionSummary:
         state, recovery, progress = session.state, session.snapshot(), session.progress()
         left = questions_left(session)
+        minutes = minutes_left(session, left)
         return cls(
             version,
             state.n_events,
             recovery,
             session.anchors(),
             session.names(),
-            _progress(progress, state.n_events, recovery.claims, left),
+            _progress(progress, state.n_events, recovery.claims, left, minutes),
             dict(state.parameters),
         )
 
@@ -86,15 +88,20 @@ def how_counts_of(recovery: Recovery, number: int) -> dict[str, int]:
 
 
 def _progress(
-    progress: Progress, sequence: int, claims: tuple[Claim, ...], left: Remaining | None
+    progress: Progress,
+    sequence: int,
+    claims: tuple[Claim, ...],
+    left: Remaining | None,
+    minutes: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
     return {
         "sequence": sequence,
         "n_items": progress.n_items,
         "n_clusters": progress.n_clusters,
         "n_questions": progress.n_questions,
+        "n_looks": progress.n_looks,
         "by_how": how_counts(progress.by_how),
-        "left": None if left is None else _left(left),
+        "left": None if left is None else _left(left, minutes),
         "audit": _audit(progress.audit),
         "claims": [claim.as_dict() for claim in claims],
         "ended": progress.ended,
@@ -103,8 +110,9 @@ def _progress(
     }
 
 
-def _left(left: Remaining) -> dict[str, Any]:
-    return {"low": left.low, "high": left.high, "text": str(left.claim)}
+def _left(left: Remaining, minutes: tuple[float, float] | None) -> dict[str, Any]:
+    told = None if minutes is None else list(minutes)
+    return {"low": left.low, "high": left.high, "text": str(left.claim), "minutes": told}
 
 
 def _audit(audit: AuditReport | None) -> dict[str, Any] | None:

@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 
 from samecluster.errors import InvalidInputError
+from samecluster.questions.look import Choice, Sheet
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.tables.display import shown
 from samecluster.tables.reading.images import is_image_folder
 from samecluster.web.images import Images
 from samecluster.web.snapshot import SessionSummary, how_counts_of
 from samecluster.workspace.open import OpenSession
-from samecluster.workspace.pair_display import compared
+from samecluster.workspace.pair_display import compared, differing
 
 _CONTEXT = 6
 """Members of the comparator's group that are shown beside a question."""
@@ -80,6 +81,35 @@ class Views:
             "context": self.members_like(number, asked.rows[0], summary, without=asked.rows),
             "before": None if asked.before is None else asked.before.value,
         }
+
+    def look(self, asked: SessionQuestion | SessionLook, summary: SessionSummary) -> dict[str, Any]:
+        """A pair, or a screen of several, as JSON; what does not apply is empty."""
+        blank: dict[str, Any] = {
+            "question": None,
+            "item": None,
+            "groups": [],
+            "items": [],
+            "differs": [],
+        }
+        if isinstance(asked, SessionQuestion):
+            question = self.question(asked, summary)
+            return {**blank, "kind": "pair", "id": asked.id, "question": question, "before": None}
+        look = asked.look
+        told = {**blank, "kind": asked.body["kind"], "id": asked.id, "before": asked.before}
+        told["differs"] = differing(self._opened, look.shown, self.columns)
+        if isinstance(look, Choice):
+            told["item"] = self.item(look.item)
+            told["groups"] = [
+                {
+                    "cluster": summary.group(summary.label(rows[0])),
+                    "members": [self.item(row) for row in rows],
+                }
+                for rows in look.groups
+            ]
+            return told
+        if isinstance(look, Sheet):
+            told["item"] = self.item(look.reference)
+        return {**told, "items": [self.item(row) for row in look.items]}
 
     def members_like(
         self, number: int, row: int, summary: SessionSummary, without: Iterable[int] = ()

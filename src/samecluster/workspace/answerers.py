@@ -7,17 +7,23 @@ from contextlib import closing
 from pathlib import Path
 
 from samecluster.errors import InvalidInputError
+from samecluster.sessions.parameters import MODEL
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.workspace.open import session_path
 from samecluster.workspace.request import Request
 
-_ANSWERS = ("answered", "unsure", "flagged")
+_ANSWERS = ("answered", "unsure", "flagged", "looked")
 _MOST_NAMED = 3
 
 
 def program_name(who: str | None) -> str:
     """Under which name a program answers: no person goes by it."""
     return "program" if who is None else f"program {who}"
+
+
+def model_name(model: str) -> str:
+    """Under which name a language model answers."""
+    return f"{MODEL}{model}"
 
 
 def simulation_name(truth: str, is_file: bool) -> str:
@@ -34,8 +40,11 @@ def check_program(request: Request, name: str, join: bool) -> None:
         raise InvalidInputError(
             f"{path} has answers of {_listed(others)}; to let the program answer there, too, give "
             "it a name and say so: --who NAME --join (or name another file with --session FILE)"
+            if not name.startswith(MODEL)
+            else f"{path} has answers of {_listed(others)}; to let the model answer there, too, "
+            "say --join (or name another file with --session FILE)"
         )
-    if others and request.who is None:
+    if others and request.who is None and not name.startswith(MODEL):
         raise InvalidInputError(
             f"--join needs a name for the program: --who NAME; {path} has answers of "
             f"{_listed(others)}"

@@ -10,6 +10,7 @@ import numpy as np
 from samecluster.recovery.forecast import Remaining, remaining_questions
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.sentences import count
 from samecluster.sessions.session import Session
 from samecluster.workspace.all_rows import AllRowsSweep, row_claims, sample_line
 from samecluster.workspace.open import OpenSession
@@ -17,6 +18,7 @@ from samecluster.workspace.open import OpenSession
 # Before 30 questions an interval whose upper end is 20 times the lower one says nothing: the
 # forecast is a regression on questions so far, which a few do not determine.
 _EARLY, _VAGUE = 30, 20
+_TIMED = 5  # looks: fewer say little about a person's pace
 
 
 def session_facts(opened: OpenSession) -> dict[str, Any]:
@@ -74,14 +76,15 @@ def status_lines(opened: OpenSession) -> Iterator[str]:
     yield from (f"  {line}" for line in facts["rests_on"])
     for one in facts["clusters"]:
         named = f" {one['name']}" if one["name"] else ""
-        yield f"  cluster {one['number']}{named}: {one['items']:,} items, such as {one['anchor']}"
+        size = count(one["items"], "item")
+        yield f"  cluster {one['number']}{named}: {size}, such as {one['anchor']}"
     for one in facts["trouble"]:
         yield f"Does not fit: {one['text']}"
         yield from (f"  possible: {remedy}" for remedy in one["remedies"])
     if facts["exceptions"]:
         yield f"Exceptions: {', '.join(facts['exceptions'])}"
     if facts["set_aside"]:
-        yield f"{facts['set_aside']:,} answers are set aside: they are about other rows."
+        yield f"Set aside, as about other rows: {count(facts['set_aside'], 'answer')}."
 
 
 def how_counts(counted: Mapping[How, int]) -> dict[str, int]:
@@ -103,6 +106,15 @@ def questions_left(session: Session) -> Remaining | None:
     )
 
 
+def minutes_left(session: Session, left: Remaining | None) -> tuple[float, float] | None:
+    """The same in minutes, by the seconds that answers took so far; None if few were timed."""
+    timed = session.state.seconds.values()
+    if left is None or sum(one.n_looks for one in timed) < _TIMED:
+        return None
+    pace = sum(one.seconds for one in timed) / sum(one.n_answers for one in timed) / 60
+    return round(pace * left.low, 1), round(pace * left.high, 1)
+
+
 def left_line(session: Session) -> str:
     """The same for people."""
     left = questions_left(session)
@@ -110,7 +122,11 @@ def left_line(session: Session) -> str:
         return ""
     if session.state.n_questions < _EARLY and left.high > _VAGUE * max(left.low, 1):
         return "It is too early to say how many questions are left."
-    return str(left.claim)
+    minutes = minutes_left(session, left)
+    about = (
+        "" if minutes is None else f" That is about {max(1, round(minutes[1]))} minutes at most."
+    )
+    return f"{left.claim}{about}"
 
 
 def _audit(audit: AuditReport) -> dict[str, Any]:

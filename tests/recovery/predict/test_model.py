@@ -11,14 +11,11 @@ from samecluster.recovery.predict.calibration import SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
 from samecluster.recovery.predict.gaussian_process import NOISE, GaussianProcess, left_out
+from samecluster.recovery.predict.graph import Graph, nearest
 from samecluster.recovery.predict.model import Predictor
-from samecluster.recovery.predict.similarity import (
-    Similarity,
-    features,
-    graph_similarity,
-    nearest,
-    whitened,
-)
+from samecluster.recovery.predict.sameness import Sameness
+from samecluster.recovery.predict.similarity import Similarity, features, whitened
+from samecluster.recovery.predict.spread import middles_of_cells
 
 NOBODY = np.zeros(0, dtype=np.int64)
 
@@ -34,12 +31,11 @@ def random_points(seed: int, n: int = 40, d: int = 3) -> np.ndarray:
 
 
 def similarities(points: np.ndarray) -> list[Similarity]:
-    graph = graph_similarity(points)
-    return [
-        Similarity("graph", graph, None),
-        Similarity("rbf", None, points),
-        Similarity("mean", graph, points),
-    ]
+    return [Similarity.of(kind, Graph(points), points) for kind in Similarity.kinds]
+
+
+def all_rows(points: np.ndarray) -> np.ndarray:
+    return Graph(points).rows(np.arange(len(points)))
 
 
 # -- regression ------------------------------------------------------------------------------------
@@ -71,7 +67,7 @@ def test_answers_one_by_one_give_what_all_at_once_give(seed, kind, m) -> None:
     assert np.allclose(one_by_one.ahead, at_once.ahead, atol=1e-5)
     everything = np.arange(40)
     assert np.allclose(one_by_one.covariance(everything), at_once.covariance(everything), atol=1e-5)
-    kernel = similarity.between(everything)
+    kernel = similarity.rows(everything)
     weights = np.linalg.solve(kernel[np.ix_(asked, asked)] + NOISE * np.eye(m), np.eye(3)[groups])
     assert np.allclose(at_once.mean, kernel[:, asked] @ weights, atol=1e-4)
 
@@ -82,7 +78,8 @@ def test_leave_one_out_equals_leaving_each_one_out(seed, kind, m) -> None:
     similarity = similarities(random_points(seed))[kind]
     asked = rng.choice(40, size=m, replace=False).tolist()
     targets = np.eye(3)[rng.integers(0, 3, size=m)]
-    closed = left_out(similarity, asked, targets)
+    at_asked = np.array(asked)
+    closed = left_out(similarity.between(at_asked, at_asked), targets)
     for at, item in enumerate(asked):
         others = asked[:at] + asked[at + 1 :]
         refitted = GaussianProcess.fitted(similarity, 40, others, np.delete(targets, at, axis=0))
@@ -105,7 +102,49 @@ def test_gain_is_the_variance_that_an_answer_removes() -> None:
         before = model.variance.sum()
         expected = float(model.gain(np.array([item]), np.ones(40))[0])
         model.learn(item, 0)
-        assert before - model.variance.sum() == pytest.approx(expected, rel=1e-6)
+        assert before - model.variance.sum() == pytest.approx(expected, rel=1e-4)
+
+
+@given(st.integers(0, 10_000), st.integers(0, 2))
+def test_what_the_rest_says_about_a_group_equals_a_fit_without_it(seed, kind) -> None:
+    rng = np.random.default_rng(seed)
+    similarity = similarities(random_points(seed))[kind]
+    asked = rng.choice(40, size=12, replace=False)
+    groups = np.concatenate([np.arange(3), rng.integers(0, 3, size=9)])
+    targets = np.eye(3)[groups]
+    model = GaussianProcess.fitted(similarity, 40, asked.tolist(), targets)
+    found = model.without_own_group()
+    for group in range(3):
+        own = groups == group
+        rest = GaussianProcess.fitted(similarity, 40, asked[~own].tolist(), targets[~own])
+        assert np.allclose(found[group], rest.mean[asked[own]].mean(axis=0), atol=1e-3)
+
+
+# -- whether two are one ---------------------------------------------------------------------------
+
+
+def test_a_point_near_a_group_is_likely_in_it_and_shares_add_up() -> None:
+    same = Sameness().chances(np.array([[1.0, 0.1, 0.0], [0.0, 0.0, -np.inf]]), np.array([0, 0]))
+    assert same[0, 0] > 0.9
+    assert (same.sum(axis=1) < 1.0).all()
+    assert same[1, 2] == 0.0
+
+
+def test_a_group_that_was_met_often_is_less_likely_part_of_another() -> None:
+    scores = np.zeros((4, 5))
+    same = Sameness().chances(scores, np.array([0, 1, 5, 50]))[:, 0]
+    assert (np.diff(same) < 0).all()
+
+
+@pytest.mark.parametrize("right", [True, False])
+def test_answers_teach_how_far_scores_can_be_trusted(right) -> None:
+    """After many answers that agree with the scores P(same) rises, otherwise it falls."""
+    sameness, scores = Sameness(), np.array([0.4, 0.1])
+    before = sameness.chances(scores[None], np.array([0]))[0, 0]
+    for _ in range(60):
+        sameness.heard(scores, 0, right)
+    after = sameness.chances(scores[None], np.array([0]))[0, 0]
+    assert after > max(before, 0.85) if right else after < min(before, 0.2)
 
 
 # -- features and similarities ---------------------------------------------------------------------
@@ -146,7 +185,7 @@ def test_features_have_at_most_fifty_columns(shape) -> None:
 def test_points_that_are_all_the_same_have_features() -> None:
     found = features(np.full((5, 3), 7.0), np.arange(5))
     assert np.array_equal(found, np.zeros((5, 1)))
-    assert np.isfinite(graph_similarity(found)).all()
+    assert np.isfinite(all_rows(found)).all()
     assert np.array_equal(whitened(found, np.zeros(5, dtype=int), np.ones(5, dtype=bool)), found)
 
 
@@ -174,19 +213,55 @@ def test_graph_similarity_is_the_scaled_inverse() -> None:
     degree = np.sqrt(weights.sum(axis=1))
     inverse = np.linalg.inv(np.eye(60) - 0.99 * weights / np.outer(degree, degree))
     size = np.sqrt(np.diagonal(inverse))
-    assert np.allclose(graph_similarity(points), inverse / np.outer(size, size), atol=1e-5)
+    assert np.allclose(all_rows(points), inverse / np.outer(size, size), atol=1e-5)
 
 
 def test_graph_similarity_does_not_leap_over_gaps() -> None:
     points = np.concatenate([np.linspace(0, 1, 30), np.linspace(9, 10, 30)])[:, None]
-    found = graph_similarity(points)
+    found = all_rows(points)
     assert np.allclose(found[:30, 30:], 0.0, atol=1e-6)
     assert found[:30, :30].min() > 0.05
 
 
+def test_rows_that_are_solved_for_are_those_of_the_dense_inverse(monkeypatch) -> None:
+    """The sparse form beside the dense one; its diagonal is estimated, so it is near 1."""
+    points = np.random.default_rng(0).normal(size=(600, 3)).astype(np.float32)
+    dense, items = Graph(points), np.array([0, 7, 300])
+    monkeypatch.setattr(Graph, "LARGEST_DENSE", 10)
+    sparse = Graph(points)
+    assert dense.is_dense
+    assert not sparse.is_dense
+    exact, solved = dense.rows(items), sparse.rows(items)
+    own = solved[np.arange(3), items]
+    assert np.abs(own - 1.0).max() < 0.7
+    for row, other in zip(exact, solved, strict=True):
+        assert np.corrcoef(row, other)[0, 1] > 0.9
+    assert np.array_equal(sparse.rows(items), solved)
+
+
+def test_what_is_around_a_point_is_what_walks_bring_to_it() -> None:
+    points = random_points(4, n=50)
+    graph = Graph(points)
+    everywhere = graph.around(np.ones(50))
+    assert (everywhere > 1.0).all()
+    alone = np.zeros(50)
+    alone[3] = 1.0
+    assert int(graph.around(alone).argmax()) == 3
+
+
+def test_first_points_are_spread_over_the_data() -> None:
+    """One at least in each of twelve blobs of very different sizes."""
+    rng = np.random.default_rng(0)
+    blob = np.repeat(np.arange(12), [2000, 800, *[220] * 10])
+    points = rng.normal(size=(len(blob), 2)) * 0.1 + 5.0 * np.column_stack([blob % 4, blob // 4])
+    first = middles_of_cells(points.astype(np.float32), rng)
+    assert len(first) == len(set(first))
+    assert len(set(blob[first].tolist())) >= 11
+
+
 def test_many_copies_of_a_point_do_no_harm() -> None:
     points = np.concatenate([np.zeros((30, 2)), np.random.default_rng(0).normal(size=(30, 2))])
-    found = graph_similarity(points)
+    found = all_rows(points)
     assert np.isfinite(found).all()
     assert np.allclose(np.diagonal(found), 1.0, atol=1e-5)
 
@@ -280,7 +355,7 @@ def test_the_core_of_large_data_holds_what_lies_apart_and_what_is_asked_for() ->
     points = rng.normal(size=(20_000, 2))
     points[777] = [50.0, 0.0]
     core, place = core_of(points, 4000, rng, np.array([5, 11]))
-    assert 1900 <= len(core) <= 2002
+    assert 4900 <= len(core) <= 5002
     assert {5, 11, 777} <= set(core.tolist())
     assert np.array_equal(place[core], np.arange(len(core)))
     assert np.count_nonzero(place >= 0) == len(core)

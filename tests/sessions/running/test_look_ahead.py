@@ -2,9 +2,10 @@
 
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.running.look_ahead import LookAhead
-from tests.cases.session_cases import answer, instance, new_session
+from tests.cases.session_cases import answer, instance, keys_of, new_session
 
 MADE = instance(45)
+MADE_KEYS = keys_of(45)
 
 
 def engine_of(session) -> Engine:
@@ -19,14 +20,15 @@ def test_pairs_are_about_other_items_and_the_first_run_is_left_alone() -> None:
     engine, look_ahead = engine_of(session), LookAhead()
     pending = engine.run.pending
     looked_at = session.ask()[0].item
-    (pair, *_) = look_ahead.pairs(engine, session.state, [looked_at])
-    assert pair[0] != looked_at
+    row = session.state.items.row_of[looked_at]
+    (first, *_) = look_ahead.looks(engine, session.state, [looked_at])
+    assert first.shown[0] != row
     assert engine.run.pending == pending
-    (further, *_) = look_ahead.pairs(engine, session.state, [looked_at, pair[0]])
-    assert further[0] not in (looked_at, pair[0])
+    (further, *_) = look_ahead.looks(engine, session.state, [looked_at, MADE_KEYS[first.shown[0]]])
+    assert further.shown[0] not in (row, first.shown[0])
 
 
-def test_the_second_run_is_made_once_per_event_and_look(monkeypatch) -> None:
+def test_the_second_run_begins_again_with_an_answer_and_goes_on_for_who_looks(monkeypatch) -> None:
     session = new_session(MADE)
     answer(session, 4, MADE)
     engine, look_ahead = engine_of(session), LookAhead()
@@ -38,12 +40,14 @@ def test_the_second_run_is_made_once_per_event_and_look(monkeypatch) -> None:
 
     monkeypatch.setattr(Engine, "fresh", fresh)
     looked_at = session.ask()[0].item
-    first = look_ahead.pairs(engine, session.state, [looked_at])
-    assert look_ahead.pairs(engine, session.state, iter([looked_at])) == first
+    first, second, *_ = look_ahead.looks(engine, session.state, [looked_at])
+    assert next(look_ahead.looks(engine, session.state, iter([looked_at]))) == first
+    both = [looked_at, MADE_KEYS[first.shown[0]]]
+    assert next(look_ahead.looks(engine, session.state, both)) == second
     assert made == [{looked_at}]
     answer(session, 1, MADE)
     engine.follow(session.state)
-    look_ahead.pairs(engine, session.state, [looked_at])
+    next(look_ahead.looks(engine, session.state, [looked_at]))
     assert len(made) == 2
 
 
@@ -52,4 +56,4 @@ def test_nothing_is_asked_ahead_of_an_audit() -> None:
     while session.snapshot().audit is None:
         answer(session, 1, MADE)
     looked_at = session.ask()[0].item
-    assert LookAhead().pairs(engine_of(session), session.state, [looked_at]) == []
+    assert not [*LookAhead().looks(engine_of(session), session.state, [looked_at])]

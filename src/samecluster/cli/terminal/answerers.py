@@ -1,4 +1,4 @@
-"""Who answers if not a person: the known truth, or a program."""
+"""Who answers if not a person: the known truth, a program, or a language model."""
 
 from __future__ import annotations
 
@@ -11,14 +11,17 @@ import numpy as np
 
 from samecluster._files import check_input
 from samecluster._typing import IntArray
-from samecluster.cli.options import OracleCommandOptions
+from samecluster.cli.options import ChatOptions, OracleCommandOptions
+from samecluster.cli.terminal.consent import agree
+from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.command_protocol import ShownItem
 from samecluster.questions.pair import Question, Verdict
+from samecluster.sessions.parameters import check_people_only
 from samecluster.sessions.running.drivers import Answering
 from samecluster.tables.column import Column, typed_value
 from samecluster.tables.known_answers import read_labels
-from samecluster.workspace.answerers import program_name, simulation_name
+from samecluster.workspace.answerers import model_name, program_name, simulation_name
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 from samecluster.workspace.request import Request, listed
@@ -32,21 +35,28 @@ class Answerer:
     parallel: int
     answering: Answering
     follow: Callable[[OpenSession], None]
+    spent: Callable[[], str] = str
 
 
 @contextmanager
 def answerer_for(
     opened: OpenSession,
     request: Request,
-    program: OracleCommandOptions | None,
+    program: OracleCommandOptions | ChatOptions | None,
     truth: TrueGroups | None,
+    console: Screen,
 ) -> Iterator[Answerer]:
-    """The program if there is one, else the truth."""
+    """The program or the model if there is one, else the truth."""
     if program is None:
         assert truth is not None
         yield Answerer(truth.name, 1, truth.answer, truth.follow)
         return
     columns = checked_columns(opened, listed(program.show, opened.table.names))
+    if isinstance(program, ChatOptions) and not program.show:
+        # Nothing leaves the machine that is not needed: the texts, or all but the names of items.
+        columns = opened.options.texts or tuple(
+            name for name in columns if name != opened.options.id_column
+        )
     # A session that was begun without it knows nothing of the truth; the program must not see it.
     shown = ShownItems(opened, [name for name in columns if name != request.truth])
 
@@ -55,6 +65,20 @@ def answerer_for(
         if truth is not None:
             truth.follow(opened)
 
+    if isinstance(program, ChatOptions):
+        check_people_only(opened.session.state.parameters, [model_name(program.model)])
+        cache = opened.path.with_name(f"{opened.path.name}-llm.jsonl")
+        with program.oracle(shown, cache) as asked:
+            agree(console, opened, asked, program, shown.names, cache)
+            opened.session.widen(program.parallel)
+            name = model_name(program.model)
+            try:
+                yield Answerer(
+                    name, program.parallel, asked.answer_many, follow, lambda: str(asked.spending)
+                )
+            finally:
+                console.print(f"{program.model}: {asked.spending}.", soft_wrap=True)
+        return
     with program.oracle(shown) as oracle:
         opened.session.widen(program.parallel)
         name = program_name(request.who)
@@ -116,13 +140,13 @@ class ShownItems:
     """What a program sees of an item: its key, and the cells of the columns that are shown."""
 
     def __init__(self, opened: OpenSession, columns: Iterable[str]) -> None:
-        self._names = list(columns)
+        self.names = list(columns)
         self.follow(opened)
 
     def follow(self, opened: OpenSession) -> None:
         """Show the items that there are now."""
         self._opened = opened
-        self._columns = [opened.table.column(name) for name in self._names]
+        self._columns = [opened.table.column(name) for name in self.names]
 
     def __call__(self, row: int) -> ShownItem:
         at = self._opened.table_row(row)

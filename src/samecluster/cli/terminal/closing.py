@@ -10,6 +10,7 @@ from samecluster._files import is_stdout
 from samecluster._typing import IntArray
 from samecluster.cli.terminal.all_rows import check_folder, written_lines
 from samecluster.recovery.result.clustering_error import clustering_error
+from samecluster.recovery.result.sentences import count
 from samecluster.workspace.export import (
     ResultFiles,
     Snapshot,
@@ -62,7 +63,8 @@ def summary(told: dict[str, Any]) -> Iterator[str]:
     ended = f"; {told['ended']}" if told["ended"] else ""
     yield (
         f"{told['labelled']:,} of {told['items']:,} items have a label, in "
-        f"{len(told['clusters']):,} clusters, after {told['questions']:,} questions{ended}."
+        f"{count(len(told['clusters']), 'cluster')}, after {count(told['questions'], 'question')}"
+        f"{ended}."
     )
     yield from told["rests_on"]
     if told["margin_search"] is not None:
@@ -88,7 +90,14 @@ def next_steps(opened: OpenSession, has_output: bool, is_kept: bool) -> Iterator
     spent = budget is not None and session.state.n_questions >= budget
     if spent:
         yield "To ask more, run the same command with a larger --max-questions, or none."
-    for choice in choices(session.snapshot(), budget):
+    known = session.snapshot()
+    if known.models:
+        yield (
+            f"Nobody has checked what {known.models[0]} said. People can, in a session of their "
+            "own: samecluster label FILE --labels cluster --labels-as hint --audit 0.05, with FILE "
+            "from -o."
+        )
+    for choice in [] if known.models else choices(known, budget):
         audit = (choice.parameters or {}).get("audit")
         if audit is not None:
             also = " --max-questions none" if spent else ""

@@ -11,11 +11,22 @@ from typing import Any
 from samecluster._parameters import check_at_least, check_positive
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError, ProtocolError
-from samecluster.oracles.base import Oracle, checked_answer
+from samecluster.oracles.base import Oracle, checked_answer, checked_reply
 from samecluster.oracles.functions import FunctionOracle
+from samecluster.oracles.panel.look_votes import decided, reply_of, said_of, smaller
 from samecluster.oracles.panel.reliability import Reliability, log_odds, probability
 from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person, spoken
 from samecluster.proof.fingerprint import fingerprint
+from samecluster.questions.look import (
+    Board,
+    CheckSheet,
+    Choice,
+    Look,
+    LookSizes,
+    Marks,
+    Reply,
+    Sheet,
+)
 from samecluster.questions.pair import Answer, Question, Verdict
 
 # Odds that only rounding keeps from the goal count as there: an error of 1 % settles 99 %.
@@ -123,11 +134,33 @@ class Panel(Oracle):
         self._record.data = data
         return bound
 
+    @property
+    def models(self) -> tuple[str, ...]:
+        return tuple(model for person in self._people.values() for model in person.models)
+
     def answer(self, question: Question) -> Verdict:
         """The verdict of as many people as it takes; a settled question costs nothing."""
         if question not in self._record.outcomes:
             self._put(question, self._goal)
         return self._record.outcomes[question].verdict
+
+    def look_sizes(self, wanted: LookSizes) -> LookSizes:
+        """What all of these people can answer."""
+        for person in self._people.values():
+            wanted = person.look_sizes(wanted)
+        return wanted
+
+    def choose(self, choice: Choice) -> Any:
+        return self._look(choice)
+
+    def sort(self, sheet: Sheet | CheckSheet) -> Any:
+        return self._look(sheet)
+
+    def check(self, sheet: CheckSheet) -> Any:
+        return self._look(sheet)
+
+    def join(self, board: Board) -> Any:
+        return self._look(board)
 
     def ask(self, questions: Sequence[Question]) -> list[Verdict]:
         """The verdicts on several questions, one after the other."""
@@ -199,6 +232,69 @@ class Panel(Oracle):
             votes.append(self._vote(name, question))
         self._close(question, votes)
         self._learn(question, votes)
+
+    def _look(self, look: Look) -> Reply:
+        """Put a look to as many people as it takes; each sees what is open when it is their turn.
+
+        A decoy is noticed unless the votes on it would have settled "same".
+        """
+        votes = {q: self._record.votes.setdefault(q, []) for q in look.questions}
+        on_decoys: dict[int, list[Answer]] = {
+            item: [] for item in getattr(look, "decoys", ()) or ()
+        }
+        while open_ := self._open(look, votes):
+            # Who has voted on all that is open: nobody else is out of question.
+            done = set.intersection(*({vote.who for vote in votes[q]} for q in open_))
+            name = self._next([vote for vote in votes[open_[0]] if vote.who in done])
+            if name is None:
+                break
+            self._vote_on_look(name, look, open_, votes, on_decoys)
+        outcomes = self._record.outcomes
+        for question in [q for q in votes if q not in outcomes]:
+            cast = votes[question]
+            if self._enough(cast, self._goal) or len(cast) == len(self._people):
+                self._close(question, cast)
+                self._learn(question, cast)
+        verdicts = {q: outcomes[q].verdict for q in votes if q in outcomes}
+        noticed = {i for i, cast in on_decoys.items() if self._log_odds(cast) < self._goal}
+        return reply_of(look, verdicts, noticed)
+
+    def _open(self, look: Look, votes: Mapping[Question, list[Answer]]) -> list[Question]:
+        """The pairs of a look that more people must be asked about."""
+        outcomes = self._record.outcomes
+        settled = {q: outcomes[q].verdict for q in votes if q in outcomes}
+        for q in votes.keys() - settled.keys():
+            if self._enough(votes[q], self._goal):
+                settled[q] = Verdict.of(self._log_odds(votes[q]) > 0)
+        return [] if decided(look, settled) else [q for q in votes if q not in settled]
+
+    def _vote_on_look(
+        self,
+        name: str,
+        look: Look,
+        open_: Sequence[Question],
+        votes: Mapping[Question, list[Answer]],
+        on_decoys: Mapping[int, list[Answer]],
+    ) -> None:
+        """One person's votes on the open pairs of a look, those given before included."""
+        record = self._record
+        mine = [q for q in open_ if all(vote.who != name for vote in votes[q])]
+        said = {q: known for q in mine if (known := record.remembered.get((q, name)))}
+        if left := set(mine) - said.keys():
+            part = smaller(look, left)
+            reply = checked_reply(self._people[name], part)
+            said |= said_of(part, reply)
+            if isinstance(part, CheckSheet) and isinstance(reply, Marks):
+                for item in part.decoys:
+                    overlooked = item not in (*reply.marked, *reply.unsure)
+                    verdict = Verdict.of(overlooked)
+                    on_decoys[item].append(Answer(Question(*_cell(part, item)), verdict, name))
+        for question in mine:
+            # What a person left out counts as unsure: another one is asked.
+            verdict = said.get(question, Verdict.UNSURE)
+            votes[question].append(Answer(question, verdict, name))
+            record.answers.append(votes[question][-1])
+            record.n_answers[name] += 1
 
     def _vote(self, name: str, question: Question) -> Answer:
         record = self._record
@@ -279,6 +375,10 @@ class Panel(Oracle):
                 f"confidence {self._confidence} is out of reach: all of these people together give "
                 f"{probability(most):.4f}; name more people or state a lower confidence"
             )
+
+
+def _cell(sheet: CheckSheet, item: int) -> tuple[int, int]:
+    return next(cell for cell in sheet.cells if cell[0] == item)
 
 
 def _errors(error: float | Mapping[str, float], people: Iterable[str]) -> dict[str, float]:

@@ -37,6 +37,7 @@ from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.audit.label_checks import Check
+from samecluster.recovery.audit.overlooking import Overlooking
 from samecluster.recovery.audit.round import AuditRound
 from samecluster.recovery.result.audit_report import AuditReport
 
@@ -50,6 +51,8 @@ class Audit:
     error : the share of wrong labels to be shown, ε; the audit is met once the bound is at most εN
     confidence : 1 − δ, the chance that all bounds of all rounds hold, at least
     rng : draws the checks; must not be known to whoever chose the labels
+    decoys : how many decoys are expected per check, where checks are put on sheets on which a
+        wrong label may be overlooked; None where nothing is (`overlooking.py`, `note_decoys`)
     pairs : compare items of one label with each other: fewer checks, but no bound until it is met,
         and a failure leaves open which of the two is wrong (`settle` says so once it is known)
 
@@ -79,11 +82,13 @@ class Audit:
         confidence: float,
         rng: np.random.Generator,
         pairs: bool = False,
+        decoys: float | None = None,
     ) -> None:
         check_share("error", error)
         check_probability("confidence", confidence)
         self._error, self._confidence = Fraction(str(float(error))), float(confidence)
         self._rng, self._pairs = rng, pairs
+        self._overlooked = None if decoys is None else Overlooking(1.0 - confidence, decoys)
         self._capital = 1.0
         self._n_earlier = self._n_earlier_unsure = 0
         self._n_rounds = 1
@@ -107,6 +112,12 @@ class Audit:
         ``wrong`` is about their frozen labels. Checks of these items cost no question any more.
         """
         self._now.settle(items, wrong)
+
+    def note_decoys(self, n_decoys: int, n_overlooked: int) -> None:
+        """How many decoys were shown in all rounds, and how many of them were overlooked."""
+        if self._overlooked is not None:
+            self._overlooked.note(n_decoys, n_overlooked)
+            self._now.forget_bound()
 
     def change(self, items: Iterable[int]) -> None:
         """Items that got another label without being asked about: the bound grows by as many."""
@@ -156,6 +167,7 @@ class Audit:
             met=self.met,
             n_more=self.n_more(),
             error=float(self._error),
+            **({} if self._overlooked is None else self._overlooked.details()),
         )
 
     @property
@@ -164,7 +176,9 @@ class Audit:
 
     def _freeze(self, items: IntArray, labels: IntArray) -> AuditRound:
         allowed = math.floor(self._error * len(items))
-        return AuditRound(items, labels, allowed, self._rng, self._pairs)
+        return AuditRound(
+            items, labels, allowed, self._rng, self._pairs, self._overlooked, self._n_rounds
+        )
 
     def _frozen_at_most(self) -> int:
         """At most so many frozen labels are wrong, those found wrong included."""

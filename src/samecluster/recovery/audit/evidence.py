@@ -86,14 +86,19 @@ class Evidence(abc.ABC):
 
     def log_strength(self, wrong: float, draws: int, failures: int) -> float:
         """log E(wrong): how strongly the draws speak against this number; inf if impossible."""
-        n_below = int(np.searchsorted(self.support, wrong, side="right"))
-        logs = self.log_likelihood(np.append(self.support[:n_below], wrong), draws, failures)
-        if logs[-1] == -np.inf:
-            return math.inf
-        ratios = np.append(logs[:-1] - logs[-1], 0.0)
-        shares = np.append(self.weights[:n_below], self.weights[n_below:].sum())
-        largest = float(ratios.max())  # at least 0, so nothing overflows below
-        return largest + math.log(float(shares @ np.exp(ratios - largest)))
+        return float(self.log_strengths(np.array([wrong]), draws, failures)[0])
+
+    def log_strengths(self, wrong: FloatArray, draws: int, failures: int) -> FloatArray:
+        """log E of each number in ``wrong`` (w,)."""
+        logs = self.log_likelihood(np.append(wrong, self.support), draws, failures)
+        own, others = logs[: len(wrong), None], logs[len(wrong) :]
+        impossible = own[:, 0] == -np.inf
+        idle = self.support > wrong[:, None]
+        ratios = np.where(idle, 0.0, others - np.where(own == -np.inf, 0.0, own))
+        largest = np.maximum(ratios.max(axis=1), 0.0)  # so nothing overflows below
+        shares = np.exp(ratios - largest[:, None]) @ self.weights
+        with np.errstate(divide="ignore"):
+            return np.where(impossible, np.inf, largest + np.log(shares))
 
     def excludes(self, wrong: float, draws: int, failures: int, level: float) -> bool:
         """Whether ``wrong`` and everything above it is excluded at this level."""

@@ -33,6 +33,7 @@ import numpy as np
 
 from samecluster._typing import IntArray
 from samecluster.recovery.audit.evidence import Coin, Urn
+from samecluster.recovery.audit.overlooking import Overlooking
 
 
 @dataclass(frozen=True)
@@ -60,8 +61,11 @@ class Checks(abc.ABC):
         """The next check; ``number`` is the number of those drawn before."""
 
     @abc.abstractmethod
-    def excludes(self, wrong: int, draws: int, failures: int, level: float) -> bool:
-        """Whether it is excluded that ``wrong`` labels or more are wrong."""
+    def excludes(self, wrong: int, draws: int, failures: int, level: float, ahead: int = 0) -> bool:
+        """Whether it is excluded that ``wrong`` labels or more are wrong.
+
+        ``ahead`` of the draws are still to come.
+        """
 
     @abc.abstractmethod
     def left(self, draws: int, failures: int) -> float:
@@ -69,11 +73,18 @@ class Checks(abc.ABC):
 
 
 class SingleChecks(Checks):
-    """Every item once, in random order."""
+    """Every item once, in random order. In round ``n_round`` something may be ``overlooked``."""
 
     def __init__(
-        self, items: IntArray, labels: IntArray, limit: int, rng: np.random.Generator
+        self,
+        items: IntArray,
+        labels: IntArray,
+        limit: int,
+        rng: np.random.Generator,
+        overlooked: Overlooking | None = None,
+        n_round: int = 1,
     ) -> None:
+        self._overlooked, self._n_round = overlooked, n_round
         self._items, self._labels = items, labels
         self._rng = rng
         self._moved: dict[int, int] = {}
@@ -87,8 +98,11 @@ class SingleChecks(Checks):
         self._moved[place] = self._moved.pop(number, number)
         return Check(number, int(self._items[at]), int(self._labels[at]))
 
-    def excludes(self, wrong: int, draws: int, failures: int, level: float) -> bool:
-        return self._evidence.excludes(wrong, draws, failures, level)
+    def excludes(self, wrong: int, draws: int, failures: int, level: float, ahead: int = 0) -> bool:
+        drawn = (wrong, draws, failures, level)
+        if self._overlooked is None or wrong > len(self._items):
+            return self._evidence.excludes(*drawn)
+        return self._overlooked.excludes(self._evidence, *drawn, self._n_round, ahead)
 
     def left(self, draws: int, failures: int) -> float:
         return self._evidence.left(draws, failures)
@@ -132,7 +146,8 @@ class PairChecks(Checks):
             None if second is None else int(self._items[start + second]),
         )
 
-    def excludes(self, wrong: int, draws: int, failures: int, level: float) -> bool:
+    def excludes(self, wrong: int, draws: int, failures: int, level: float, ahead: int = 0) -> bool:
+        del ahead  # nothing is overlooked in a pair
         chance = min(wrong, self._limit) / self._total
         return wrong > len(self._items) or self._evidence.excludes(chance, draws, failures, level)
 

@@ -7,19 +7,21 @@ data. Whether to learn from what was found, and to freeze new labels, is decided
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
 from samecluster._typing import Array, IntArray
 from samecluster.errors import RefutedError
+from samecluster.questions.look import PAIRS, Choice, Look, LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.audit.audit import Audit
+from samecluster.recovery.audit.decoys import Decoys
 from samecluster.recovery.audit.label_checks import Check
 from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.labelling import Labelling
-from samecluster.recovery.placement import belongs
+from samecluster.recovery.placement import GROUP_SHOWN, belongs
 from samecluster.recovery.result.how import How
 
 _CLUSTERS_TRIED = 8
@@ -32,6 +34,7 @@ class LabelsUnderAudit(ABC):
 
     contradicted: tuple[int, int, How] | None = None
     """An item that answers put out of its label's cluster although that was proven or inferred."""
+    looks: LookSizes = PAIRS
 
     @abstractmethod
     def unasked(self) -> tuple[IntArray, IntArray]:
@@ -60,6 +63,16 @@ class LabelsUnderAudit(ABC):
     @abstractmethod
     def stand_for_themselves(self) -> Sequence[int]:
         """Items after which labels are named that nobody was asked about: right by definition."""
+
+    @abstractmethod
+    def known_outside(self, item: int, label: int) -> Iterable[tuple[int, int]]:
+        """Asked items that answers put outside of a label, each with a member of it, for decoys."""
+
+    def sheets(self, checks: Sequence[Check], decoys: Decoys) -> list[Look]:
+        """What single checks begin with, as sheets."""
+        label_of = {check.item: check.label for check in checks}
+        cells = list(self.first_questions(checks))
+        return decoys.sheets(cells, [label_of[question.item] for question in cells], self)
 
     def first_questions(self, checks: Sequence[Check]) -> Iterator[Question]:
         """What each check begins with, for several people who answer at once."""
@@ -130,18 +143,33 @@ class LabelsUnderAudit(ABC):
 
     def _move(self, item: int, wrong: int) -> Plan[None]:
         """Compare an item with other clusters; it may be in none."""
-        for label in self.other_labels(item, wrong):
+        labels = list(self.other_labels(item, wrong))
+        if self.looks.choice > 1:
+            yield from self._choose(item, labels)
+        for label in labels:  # what the choices have settled is not asked again
             if (yield from self._belongs(item, label)) is Verdict.SAME:
                 self.confirm(item, label)
                 return
         self.set_apart(item)
 
+    def _choose(self, item: int, labels: list[int]) -> Plan[None]:
+        """Ask which of these labels an item belongs to, if any; the label chosen comes first."""
+        for start in range(0, len(labels), self.looks.choice):
+            some = labels[start : start + self.looks.choice]
+            groups = [tuple(self.members(item, label)[:GROUP_SHOWN]) for label in some]
+            verdicts = yield [Choice.of(item, groups)]
+            if Verdict.SAME in verdicts:
+                labels.insert(0, labels.pop(start + verdicts.index(Verdict.SAME)))
+                return
+
 
 class LabellingUnderAudit(LabelsUnderAudit):
     """Labels in memory: items are compared with the nearest asked members first."""
 
-    def __init__(self, labelling: Labelling, near: ScaledDistances) -> None:
-        self._labelling, self._near = labelling, near
+    def __init__(
+        self, labelling: Labelling, near: ScaledDistances, looks: LookSizes = PAIRS
+    ) -> None:
+        self._labelling, self._near, self.looks = labelling, near, looks
 
     def unasked(self) -> tuple[IntArray, IntArray]:
         now = self._labelling
@@ -172,6 +200,14 @@ class LabellingUnderAudit(LabelsUnderAudit):
     def _asked(self, label: int) -> list[int]:
         now = self._labelling
         return np.flatnonzero((now.labels == label) & (now.how == How.ASKED)).tolist()
+
+    def known_outside(self, item: int, label: int) -> Iterator[tuple[int, int]]:
+        now = self._labelling
+        asked = np.flatnonzero((now.labels != label) & (now.labels >= 0) & (now.how == How.ASKED))
+        for other in self._near.first(item, asked.tolist()):
+            member = self.members(other, label)[0]
+            if now.implied(Question(other, member)) is Verdict.DIFFERENT:
+                yield other, member
 
     def stand_for_themselves(self) -> Sequence[int]:
         labels = np.unique(self._labelling.labels).tolist()

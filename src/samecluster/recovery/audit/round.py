@@ -14,6 +14,7 @@ from samecluster._typing import IntArray
 from samecluster.errors import ProtocolError
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.audit.label_checks import Check, Checks, PairChecks, SingleChecks
+from samecluster.recovery.audit.overlooking import Overlooking
 
 
 class AuditRound:
@@ -26,13 +27,18 @@ class AuditRound:
         allowed: int,
         rng: np.random.Generator,
         pairs: bool,
+        overlooked: Overlooking | None = None,
+        n_round: int = 1,
     ) -> None:
         self.items, self._labels = items, labels
         self.allowed = allowed
+        self._may_overlook = overlooked is not None
         self._checks: Checks | None = None
         if len(items):
-            draws = PairChecks if pairs else SingleChecks
-            self._checks = draws(self.items, self._labels, allowed + 1, rng)
+            frozen = (self.items, self._labels, allowed + 1, rng)
+            self._checks = (
+                PairChecks(*frozen) if pairs else SingleChecks(*frozen, overlooked, n_round)
+            )
         self._drawn: list[Check] = []
         self._verdicts: list[Verdict | None] = []
         self._taken: set[int] = set()
@@ -78,6 +84,10 @@ class AuditRound:
             if self._verdicts[check.number] is None:
                 self._verdicts[check.number] = self._implied(check)
         self._count()
+
+    def forget_bound(self) -> None:
+        """Work the bound out anew: what it rests on has changed."""
+        self._bound = None
 
     def change(self, items: Iterable[int]) -> None:
         self._changed |= {item for item in items if self._holds(item)}
@@ -150,7 +160,7 @@ class AuditRound:
         return int(np.count_nonzero(~same | np.isin(items, found)))
 
     def _find_bound(self, level: float) -> int:
-        if self._checks is None or self._all_settled:
+        if self._checks is None or (self._all_settled and not self._may_overlook):
             return self.n_found
         drawn = (self._n_counted, self._n_failures, level)
         possible, excluded = self.n_found, len(self.items) + 1
@@ -170,14 +180,14 @@ class AuditRound:
         if checks is None:
             return 0
         enough = max(1, at_least)
-        while not checks.excludes(excluded, enough, failures, level):
+        while not checks.excludes(excluded, enough, failures, level, enough - at_least):
             if enough == checks.most or excluded <= 0:
                 return None
             enough = 2 * enough if checks.most is None else min(2 * enough, checks.most)
         too_few = at_least - 1
         while enough - too_few > 1:
             middle = (enough + too_few) // 2
-            if checks.excludes(excluded, middle, failures, level):
+            if checks.excludes(excluded, middle, failures, level, middle - at_least):
                 enough = middle
             else:
                 too_few = middle

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from typing import TypeVar, cast
 
@@ -12,7 +12,7 @@ from samecluster._typing import Array, IntArray
 from samecluster.errors import ContradictionError
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import pairs_of
-from samecluster.questions.pair import Answer
+from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.audit.plan import LabelsUnderAudit, audit_price, contradiction
@@ -59,6 +59,14 @@ class _StoredLabels(LabelsUnderAudit):
     def other_labels(self, item: int, wrong: int) -> Sequence[int]:
         del item
         return [label for label in self._members if label != wrong]
+
+    def known_outside(self, item: int, label: int) -> Iterator[tuple[int, int]]:
+        del item
+        for other, members in self._members.items():
+            for row in members if other != label else ():
+                member = self._members[label][0]
+                if self._ledger.implied(Question(row, member)) is Verdict.DIFFERENT:
+                    yield row, member
 
     def known(self, item: int) -> tuple[int, How]:
         return int(self._labels[item]), How(int(self._how[item]))

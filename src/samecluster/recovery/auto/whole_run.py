@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -9,10 +10,12 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._typing import IntArray
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Verdict
 from samecluster.questions.run import Batch, Plan
 from samecluster.recovery.audit.audit import Audit
+from samecluster.recovery.audit.decoys import Decoys, decoys_shown
 from samecluster.recovery.audit.plan import LabellingUnderAudit, audit_price, contradiction
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.certify.plan import Certify, CertifyRun
@@ -117,10 +120,11 @@ class _AuditedMethod:
         self.error, self.confidence, self.pairs = error, confidence, pairs
         # The draws must not be known to what chooses the labels.
         self.draws = np.random.default_rng(int(problem.rng.integers(2**63)))
-        near = ScaledDistances(problem.X)
-        self.checked = LabellingUnderAudit(labelling, near)
+        near, looks = ScaledDistances(problem.X), problem.looks
+        self.checked = LabellingUnderAudit(labelling, near, looks)
         self.batch = int(getattr(method, "batch", 1))
-        self.comparison = LabelComparison(self.checked.first_of, near, self.batch)
+        self.comparison = LabelComparison(self.checked.first_of, near, self.batch, looks)
+        self.decoys: Decoys | None = None
         self.n_compared = 0
 
     def play(self) -> Plan[None]:
@@ -129,13 +133,7 @@ class _AuditedMethod:
             yield from self._compare_labels()
         finally:
             # Also if the budget ends here, and nothing can be said.
-            audit = Audit(
-                *self.checked.unasked(),
-                error=self.error,
-                confidence=self.confidence,
-                rng=self.draws,
-                pairs=self.pairs,
-            )
+            audit = self._begun()
             self._begin_round(audit)
         for _ in range(_MOST_ROUNDS):
             learn = yield from self._round(audit)
@@ -149,8 +147,35 @@ class _AuditedMethod:
                 audit.new_round(*self.checked.unasked())
                 self._begin_round(audit)
 
+    def _begun(self) -> Audit:
+        """An audit by sheets if these are wanted, unless it would end without a bound.
+
+        That is so where there is nothing to make decoys of, and where labels are so few that none
+        of them may be overlooked.
+        """
+        looks, labels = self.problem.looks, self.checked.unasked()
+        rng = np.random.default_rng(int(self.draws.integers(2**63)))
+        begin = functools.partial(
+            Audit, *labels, error=self.error, confidence=self.confidence, rng=self.draws
+        )
+        if looks.sheet > 1 and (not looks.decoys or self._has_decoys(*labels)):
+            self.decoys = Decoys(looks.sheet, looks.decoys, rng)
+            audit = begin(decoys=self.decoys.per_check)
+            if audit.n_more() is not None:
+                return audit
+            self.decoys = None
+        return begin(pairs=self.pairs)
+
+    def _has_decoys(self, items: IntArray, labels: IntArray) -> bool:
+        first = dict(zip(labels.tolist(), items.tolist(), strict=True))
+        return any(any(self.checked.known_outside(item, label)) for label, item in first.items())
+
     def _begin_round(self, audit: Audit) -> None:
         audit.settle(self.checked.stand_for_themselves(), wrong=False)
+        self._note(audit)
+
+    def _note(self, audit: Audit) -> None:
+        audit.note_decoys(*decoys_shown(self.labelling.answers))
         self.labelling.note_audit(audit.report())
 
     def _label(self) -> Plan[None]:
@@ -201,26 +226,30 @@ class _AuditedMethod:
 
     def _round(self, audit: Audit) -> Plan[bool]:
         """Check labels until the bound is met; True if it is better to learn and begin again."""
-        self.labelling.note_audit(audit.report())
+        self._note(audit)
         while not audit.met and (checks := audit.next_checks(self._n_at_once(audit))):
-            if len(checks) > 1:
+            if self.decoys is not None:
+                yield self.checked.sheets(checks, self.decoys)
+            elif len(checks) > 1:
                 # Hand out all first questions at once; the loop below then finds them answered.
                 yield list(self.checked.first_questions(checks))
             as_expected = True
             for check in checks:
                 verdict = yield from self.checked.take(audit, check)
                 as_expected &= verdict is Verdict.SAME
-            self.labelling.note_audit(audit.report())
+            self._note(audit)
             self._refute_what_answers_contradict()
             if not as_expected and _better_again(audit):
                 return True
         return False
 
     def _n_at_once(self, audit: Audit) -> int:
-        """One by one for one person, as the next may not be needed; for several all there are."""
-        if self.batch == 1:
-            return 1
-        return audit.n_more() or self.batch
+        """One look for one person, as the next may not be needed; for several all there are."""
+        n_more = audit.n_more()
+        if self.batch > 1:
+            return n_more or self.batch
+        room = 1 if self.decoys is None else self.decoys.n_checks
+        return min(room, n_more or room)
 
 
 def _better_again(audit: Audit) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import Array, FloatArray, IntArray
 
 SHARPNESS = 8.0
 """The usual sharpness for scores from 0 to 1."""
@@ -49,7 +49,7 @@ class Calibration:
                 best, best_value = float(sharpness), value
         return cls(best, lapse)
 
-    def probabilities(self, scores: FloatArray) -> FloatArray:
+    def probabilities(self, scores: Array) -> FloatArray:
         """(n, k) probability of each group."""
         # Log likelihoods of groups without points are −inf, and rows of nothing else may occur.
         finite = np.maximum(scores, -1e9)

@@ -1,4 +1,4 @@
-"""Large data by a core: which points are modelled, and what they say about the others.
+"""More rows than can be compared: which of them are modelled, and what those say of the others.
 
 Memory and time grow with n times the size of the core, never with n².
 """
@@ -10,13 +10,16 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
-from samecluster.recovery.predict.similarity import nearest, whitened
+from samecluster.recovery.predict.graph import nearest
+from samecluster.recovery.predict.similarity import whitened
 
-_CORE = 2000  # points: their similarities in single precision take 16 MB
+# Points that are modelled of more than the largest number: with 10⁶ rows the nearest of the core
+# are found in about as long as the graph of 50,000 rows takes
+_CORE = 5000
 # Share of the core that keeps the proportions of groups; the rest finds small ones that lie apart
 _AT_RANDOM = 0.75
 # Rows from which far ones are chosen: distances to the core of all rows would cost a pass over n
-_DRAWN_FROM = 20 * _CORE
+_DRAWN_FROM = 8 * _CORE
 _NEIGHBOURS = 5  # of the core that speak for a point outside; chosen by benchmarks/predict
 # By how much clouds must be better: a tie goes to the votes, which assume less
 _NEIGHBOURS_FIRST = 0.002
@@ -30,7 +33,7 @@ def core_of(
 ) -> tuple[IntArray, IntArray]:
     """The rows to model, in order, and each row's place among them: −1 where it has none.
 
-    All if there are at most ``largest``, otherwise 2,000, three quarters of them at random and the
+    All if there are at most ``largest``, otherwise 5,000, three quarters of them at random and the
     others far from those, so that a small cluster that lies apart is in the core too. Rows to
     ``include`` come on top. Copies are modelled once.
     """

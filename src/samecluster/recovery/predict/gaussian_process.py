@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.recovery.predict.similarity import Similarity
 
 NOISE = 0.01
@@ -20,7 +20,7 @@ NOISE = 0.01
 
 
 class GaussianProcess:
-    """Posterior of n points for k groups.
+    """Posterior of n points for k groups, in single precision: memory grows with n (m + k).
 
     Attributes
     ----------
@@ -29,6 +29,7 @@ class GaussianProcess:
     mean : (n, k) the posterior mean, high where a group is likely
     variance : (n,) the posterior variance
     ahead : (m, k) the mean at each asked point just before its answer: a fair test of the model
+    alike : (m, m) similarities of the asked points
     """
 
     def __init__(self, similarity: Similarity, n: int, n_groups: int = 0) -> None:
@@ -36,9 +37,10 @@ class GaussianProcess:
         self.asked: list[int] = []
         self.targets = np.zeros((0, n_groups))
         self.ahead = np.zeros((0, n_groups))
-        self.mean = np.zeros((n, n_groups))
-        self.variance = np.ones(n)
-        self._rows = np.zeros((16, n))
+        self.mean = np.zeros((n, n_groups), dtype=np.float32)
+        self.variance = np.ones(n, dtype=np.float32)
+        self.alike = np.zeros((0, 0))
+        self._rows = np.zeros((16, n), dtype=np.float32)
 
     @classmethod
     def fitted(
@@ -52,10 +54,12 @@ class GaussianProcess:
             return one
         one.asked, one.targets = list(asked), targets.copy()
         items = np.array(asked)
-        factor = _factor(similarity.between(items, items))
-        one._rows = solve_triangular(factor, similarity.between(items), lower=True)
+        prior = similarity.rows(items)
+        one.alike = prior[:, items].astype(np.float64)
+        factor = _factor(one.alike)
+        one._rows = solve_triangular(factor.astype(np.float32), prior, lower=True)
         solved = solve_triangular(factor, targets, lower=True)
-        one.mean = one._rows.T @ solved
+        one.mean = one._rows.T @ solved.astype(np.float32)
         one.ahead = targets - np.diagonal(factor)[:, None] * solved
         one.variance = 1.0 - np.sum(one._rows**2, axis=0)
         return one
@@ -76,47 +80,83 @@ class GaussianProcess:
     def learn(self, item: int, group: int) -> None:
         """The answer that a point is in a group."""
         target = np.eye(self.targets.shape[1])[[group]]
-        covariance = self.covariance(np.array([item]))[0]
-        size = np.sqrt(covariance[item] + NOISE)
-        row = covariance / size
+        prior = self.similarity.rows(np.array([item]))[0]
+        row = self._posterior(np.array([item]), prior[None])[0]
+        # The diagonal of a sparse graph is estimated, and the variance may come out below 0.
+        size = np.sqrt(max(float(row[item]), 0.0) + NOISE)
+        row /= np.float32(size)
         self.ahead = np.concatenate([self.ahead, self.mean[[item]]])
         self.targets = np.concatenate([self.targets, target])
-        self.mean = self.mean + np.outer(row, (target[0] - self.mean[item]) / size)
+        self.mean += np.outer(row, ((target[0] - self.mean[item]) / size).astype(np.float32))
         self.variance = self.variance - row**2
         if len(self.asked) == len(self._rows):
             self._rows = np.concatenate([self._rows, np.zeros_like(self._rows)])
         self._rows[len(self.asked)] = row
         self.asked.append(item)
+        known = prior[self.asked].astype(np.float64)
+        self.alike = np.pad(self.alike, ((0, 1), (0, 1)))
+        self.alike[-1], self.alike[:, -1] = known, known
 
-    def covariance(self, items: IntArray) -> FloatArray:
+    def covariance(self, items: IntArray) -> Array:
         """(len(items), n) posterior covariance of some points with all."""
-        rows = self._rows[: len(self.asked)]
-        return np.asarray(self.similarity.between(items) - rows[:, items].T @ rows)
+        return self._posterior(items, self.similarity.rows(items))
 
-    def gain(self, items: IntArray, weights: FloatArray) -> FloatArray:
+    def _posterior(self, items: IntArray, prior: Array) -> Array:
+        rows = self._rows[: len(self.asked)]
+        return np.asarray(prior - rows[:, items].T @ rows)
+
+    def gain(self, items: IntArray, weights: Array) -> Array:
         """How much the answer about each of ``items`` would explain of all points, weighted."""
         covariance = self.covariance(items)
-        return np.asarray(covariance**2 @ weights / (self.variance[items] + NOISE))
+        own = np.maximum(covariance[np.arange(len(items)), items], 0.0)
+        return np.asarray(covariance**2 @ weights / (own + NOISE))
+
+    def without_own_group(self) -> FloatArray:
+        """(k, k) the mean score of each group's asked points if their own answers were not there.
+
+        Row g is what the rest says about group g as a whole, in the closed form of `left_out` for
+        several points at once.
+        """
+        precision = _precision(self.alike)
+        explained = precision @ self.targets
+        groups, k = self.targets.argmax(axis=1), self.targets.shape[1]
+        found = np.zeros((k, k))
+        for group in range(k):
+            own = np.flatnonzero(groups == group)
+            if len(own):
+                block = precision[np.ix_(own, own)]
+                left = self.targets[own] - np.linalg.solve(block, explained[own])
+                found[group] = left.mean(axis=0)
+        return found
 
 
-def left_out(similarity: Similarity, asked: Sequence[int], targets: FloatArray) -> FloatArray:
+def left_out(alike: FloatArray, targets: FloatArray) -> FloatArray:
     """(m, k) the posterior mean at each asked point if its own answer were not there.
 
-    In closed form: with P the inverse of the covariance of the asked points (noise added), it is
-    targets − P targets / diag P.
+    In closed form: with P the inverse of the similarities (m, m) of the asked points (noise
+    added), it is targets − P targets / diag P.
     """
-    from scipy.linalg import solve_triangular  # slow to load, and no first question needs it
-
-    items = np.array(asked, dtype=np.int64)
-    factor = _factor(similarity.between(items, items))
-    inverse = solve_triangular(factor, np.eye(len(items)), lower=True)
-    precision = inverse.T @ inverse
+    precision = _precision(alike)
     return np.asarray(targets - precision @ targets / np.diagonal(precision)[:, None])
 
 
+def _precision(alike: FloatArray) -> FloatArray:
+    from scipy.linalg import solve_triangular  # slow to load, and no first question needs it
+
+    inverse = solve_triangular(_factor(alike), np.eye(len(alike)), lower=True)
+    return np.asarray(inverse.T @ inverse)
+
+
 def _factor(covariance: FloatArray) -> FloatArray:
-    from scipy.linalg import cholesky  # slow to load, and no first question needs it
+    """The Cholesky factor of a covariance with noise added."""
+    from scipy.linalg import cholesky, eigvalsh  # slow to load, and no first question needs them
 
     # Single precision makes the graph similarity unsymmetric in the last bits.
     covariance = (covariance + covariance.T) / 2.0
-    return np.asarray(cholesky(covariance + NOISE * np.eye(len(covariance)), lower=True))
+    noisy = covariance + NOISE * np.eye(len(covariance))
+    try:
+        return np.asarray(cholesky(noisy, lower=True))
+    except np.linalg.LinAlgError:
+        # Rows of a large graph are solved for only roughly.
+        short = NOISE - float(eigvalsh(covariance, subset_by_index=[0, 0])[0])
+        return np.asarray(cholesky(covariance + short * np.eye(len(covariance)), lower=True))

@@ -3,26 +3,33 @@
 Knows nothing of questions or of who asks: it is told that a point got a name in `ClusterNames`, or
 that a point is not in a group. What it says is never trusted for more than a prediction.
 
-Every so often it looks for a better model: regression on the similarities of `similarity`, also on
-data whitened by what was predicted, or clouds; the one with the smallest leave-one-out error.
+Whoever chooses questions needs of it only what `GroupModel` names; either side can be changed
+alone. Every so often the model looks for a better one: regression on the similarities of
+`similarity`, also on data whitened by what was predicted, or clouds; the one with the smallest
+leave-one-out error.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
-from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
 from samecluster.recovery.predict.gaussian_process import GaussianProcess, left_out
-from samecluster.recovery.predict.similarity import Similarity, features, graph_similarity, whitened
+from samecluster.recovery.predict.graph import Graph
+from samecluster.recovery.predict.sameness import Sameness
+from samecluster.recovery.predict.similarity import Similarity, features, whitened
+from samecluster.recovery.predict.spread import middles_of_cells
 
-_LARGEST_DENSE = 4000  # points with a dense similarity, 64 MB in single precision
+_LARGEST = 50_000  # points whose neighbours are found by comparing all pairs
+_DIRECTIONS_OF = 4000  # rows whose principal directions are taken
 # Answers before models are compared, and by how much they grow before they are compared again
 _FIRST_LOOK, _NEXT_LOOK = 15, 1.5
 # Spread points before doubt steers, and how many candidates for each; chosen by benchmarks/predict
@@ -30,10 +37,14 @@ _START, _START_CANDIDATES = 12, 1000
 _FEW = 6  # asked points; with fewer the calibration has nothing to hold on to
 # Points with the smallest gap whose gain is computed; chosen by benchmarks/predict
 _CANDIDATES = 30
+# Where rows have to be solved for: of so many smallest gaps those with most doubt around them
+_GAPS, _SOLVED_FOR = 200, 4
 # Share of points whose predicted group is used for whitening; chosen by benchmarks/predict
 _TRUSTED = 0.7
+_COMPARED_ON = 2000  # points besides the asked ones on which models of large data are compared
 _STAYING = 0.005  # leave-one-out error by which another model must be better: one answer in 200
 _GRAPH = 0.005  # bonus of graph models, from the first trials of docs/prediction.md
+_CLOUDS_EVERY = 5  # answers: clouds of thousands of points hardly move with one
 _CLOUDS = 0.01  # leave-one-out error by which clouds must be better before they are heard
 _WORTH_HEARING = 0.05  # how much worse clouds may be and still point at misfits
 _BEYOND_DOUBT = 0.999  # probability of its own group above which no point is a misfit
@@ -49,10 +60,42 @@ class Prediction:
     probability: FloatArray
 
 
+class GroupModel(Protocol):
+    """All that choosing questions needs of a model. Groups are names that are alive, in order."""
+
+    def chances(self) -> Array:
+        """(n, k) probabilities of the groups for all rows."""
+        ...
+
+    def similarities(self, items: Sequence[int]) -> Array:
+        """(len(items), n) how alike items and all rows are, about 1 for an item with itself."""
+        ...
+
+    def alike(self, items: Sequence[int], others: Sequence[int]) -> FloatArray:
+        """(len(items), len(others)) the same for some pairs."""
+        ...
+
+    def same_groups(self) -> FloatArray:
+        """(k, k) P(same) of two groups, symmetric; 0 where it is known."""
+        ...
+
+    def sizes(self) -> dict[int, float]:
+        """The expected number of rows in each group."""
+        ...
+
+    def unseen(self) -> float | None:
+        """At most this share of the rows is in groups that nobody has met; None if not known."""
+        ...
+
+    def next_item(self, skip: Iterable[int]) -> int | None:
+        """The row whose answer would teach most; None if all are known or skipped."""
+        ...
+
+
 class Predictor:
     """What the known points say about the others.
 
-    Up to 4,000 points are all modelled, copies once. Of more, a core of 2,000 is, and the others
+    Up to 50,000 points are all modelled, copies once. Of more, a core of 5,000 is, and the others
     go with it. ``include`` are rows that must be in the core; only what is known about the core
     teaches the model.
 
@@ -78,18 +121,28 @@ class Predictor:
         self._rng = rng
         self._names = names
         names.on_merge(self._merge)
-        some = np.sort(rng.permutation(len(X))[:_LARGEST_DENSE])
+        some = np.sort(rng.permutation(len(X))[:_DIRECTIONS_OF])
         self._all = features(X, some)
         wanted = np.asarray(include, dtype=np.int64)
-        self.core, self._at = core_of(self._all, _LARGEST_DENSE, rng, wanted)
-        self._points = self._all[self.core]
-        self._plain = graph_similarity(self._points)
+        self.core, self._at = core_of(self._all, _LARGEST, rng, wanted)
+        self._points = self._all[self.core].astype(np.float32)
+        self.sameness = Sameness()
         self._outside: dict[int, set[int]] = {}
-        self._model = GaussianProcess(Similarity("graph", self._plain, None), len(self.core))
+        self._plain: Graph | None = None
+        self._start: list[int] = []
+        first = Similarity(None, self._points)
+        if len(self.core) <= Graph.LARGEST_DENSE:
+            first = Similarity(self.graph, None)
+        else:  # the first questions come before the graph is there
+            self._start = middles_of_cells(self._points, rng)
+        self._model = GaussianProcess(first, len(self.core))
+        self._kind = ("graph", False)
         self._by_clouds = False
         # Worked out when wanted, and good until something is told.
         self._cloud_table: FloatArray | None = None
+        self._clouds_at = 0
         self._chance_table: FloatArray | None = None
+        self._join_table: FloatArray | None = None
         self._next_look = float(_FIRST_LOOK)
         self._turn = 0
         self._misfits: set[int] = set()
@@ -97,7 +150,15 @@ class Predictor:
     @property
     def model(self) -> str:
         """The name of the model in use."""
-        return "clouds" if self._by_clouds else self._model.similarity.name
+        kind, white = self._kind
+        return "clouds" if self._by_clouds else f"{'whitened ' * white}{kind}"
+
+    @property
+    def graph(self) -> Graph:
+        """The neighbour graph of all points, made when it is wanted for the first time."""
+        if self._plain is None:
+            self._plain = Graph(self._points)
+        return self._plain
 
     @property
     def is_whole(self) -> bool:
@@ -107,7 +168,7 @@ class Predictor:
     @property
     def is_starting(self) -> bool:
         """Whether the first points, spread over the data, are still to come."""
-        return len(self._model.asked) < min(_START, len(self.core))
+        return len(self._model.asked) < min(len(self._start) or _START, len(self.core))
 
     @property
     def knows_little(self) -> bool:
@@ -115,11 +176,26 @@ class Predictor:
         return len(self._model.asked) < min(_FEW, len(self.core))
 
     @property
-    def expected_error(self) -> float:
-        """The share of points of the core whose label is expected to be wrong."""
+    def doubt(self) -> float:
+        """The share of modelled points that are expected to be in another known group."""
         doubt = 1.0 - self._chances().max(axis=1)
         doubt[self._model.asked] = 0.0
         return float(doubt.mean())
+
+    @property
+    def expected_error(self) -> float:
+        """The share of modelled points whose label is expected to be wrong.
+
+        Points of a group that is part of a larger one have the wrong name, however sure they are.
+        """
+        sizes = self._chances().sum(axis=0)
+        larger = sizes[:, None] < sizes
+        part = 1.0 - np.prod(np.where(larger, 1.0 - self.same_groups(), 1.0), axis=1)
+        return self.doubt + float(sizes @ part) / len(self.core)
+
+    def unseen(self) -> float | None:
+        """At most this share of the rows is in groups that nobody has met; None if not known."""
+        return None
 
     # -- what is told ----------------------------------------------------------------------------
 
@@ -131,7 +207,10 @@ class Predictor:
         if self._at[item] >= 0:
             self._model.learn(int(self._at[item]), column)
         self._forget()
-        if len(self._model.asked) >= self._next_look and len(self._names.alive) > 1:
+        if self._plain is None and not self.is_starting:
+            self._use(Similarity(self.graph, None))
+        look = len(self._model.asked) >= self._next_look and not self.is_starting
+        if look and len(self._names.alive) > 1:
             self._next_look = len(self._model.asked) * _NEXT_LOOK
             self._look_for_a_better_model()
 
@@ -145,25 +224,70 @@ class Predictor:
             if gone in groups:
                 groups.remove(gone)
                 groups.add(kept)
+        self._cloud_table = None
         self._forget()
 
     def rule_out(self, item: int, group: int) -> None:
         """A point is known not to be in a group."""
         self._outside.setdefault(item, set()).add(group)
 
+    def outside(self, item: int) -> set[int]:
+        """The groups that a point is known not to be in."""
+        return set(self._outside.get(item, ()))
+
+    def told_apart(self) -> None:
+        """Two groups are known to be different."""
+        self._join_table = None
+
     def _forget(self) -> None:
-        self._cloud_table, self._chance_table = None, None
+        self._chance_table, self._join_table = None, None
+        # Groups that appeared since have no column in it.
+        if self._cloud_table is not None and self._cloud_table.shape[1] < len(self._names.alive):
+            self._cloud_table = None
 
     # -- what it says ----------------------------------------------------------------------------
 
-    def order(self, item: int) -> list[tuple[int, float]]:
-        """Groups with their scores for a point of the core, the likeliest first.
-
-        Scores are about 1 for a group that is certain, and about 0 for one that is out of sight.
-        """
-        scores = self._model.mean[self._at[item]]
+    def candidates(self, item: int, outside: Collection[int]) -> tuple[list[int], FloatArray]:
+        """Groups that a point may be in, and their scores, the likeliest first."""
         alive = self._names.alive
-        return [(alive[g], float(scores[g])) for g in np.argsort(-scores, kind="stable")]
+        scores = self._scale() * self._model.mean[self._at[item]].astype(np.float64)
+        order = [g for g in np.argsort(-scores, kind="stable") if alive[g] not in outside]
+        return [alive[g] for g in order], scores[order]
+
+    def _scale(self) -> float:
+        """With few answers all scores are small, and what counts is their proportion."""
+        most = self._model.mean.max(axis=1, initial=0.0)
+        return 1.0 / max(float(most.mean()), 0.1)
+
+    def joins(self) -> tuple[FloatArray, IntArray]:
+        """(k, k) scores of groups for others that they may be part of, −inf where that is known.
+
+        And the number (k,) of asked members of each.
+        """
+        if self._join_table is None:
+            found = self._scale() * self._model.without_own_group()
+            found[self._names.parted()] = -np.inf
+            np.fill_diagonal(found, -np.inf)
+            self._join_table = found
+        members = np.maximum(self._model.targets.sum(axis=0).astype(np.int64), 1)
+        return self._join_table, members
+
+    def same_groups(self) -> FloatArray:
+        """(k, k) P(same) of two groups, symmetric; 0 where it is known.
+
+        Of two groups that with fewer asked members may be a part of the other.
+        """
+        scores, members = self.joins()
+        if not len(members):
+            return np.zeros((0, 0))
+        same = self.sameness.chances(scores, members)
+        fewer = members[:, None] < members
+        return np.where(fewer, same, np.where(fewer.T, same.T, np.maximum(same, same.T)))
+
+    def similarities(self, items: Sequence[int]) -> Array:
+        """(len(items), n) how alike points of the core and all rows are; 0 outside of the core."""
+        rows = self._model.similarity.rows(self._at[list(items)])
+        return np.where(self._at >= 0, rows[:, self._at], np.float32(0.0))
 
     def alike(self, items: Sequence[int], others: Sequence[int]) -> FloatArray:
         """(len(items), len(others)) how similar points of the core are to others of the core."""
@@ -173,8 +297,8 @@ class Predictor:
         """The number of points of the core that are expected in each group."""
         return dict(zip(self._names.alive, self._chances().sum(axis=0).tolist(), strict=True))
 
-    def prediction(self) -> Prediction:
-        """Group and probability for every point of the data; at least one must be known."""
+    def chances(self) -> FloatArray:
+        """(n, k) probabilities of the groups for all rows."""
         chances = self._chances()
         if self.is_whole:
             chances = chances[self._at]
@@ -183,6 +307,11 @@ class Predictor:
         for item, groups in self._outside.items():
             if item not in self._names.name_of:
                 _drop(chances[item], [self._column(group) for group in groups])
+        return chances
+
+    def prediction(self) -> Prediction:
+        """Group and probability for every point of the data; at least one must be known."""
+        chances = self.chances()
         best = chances.argmax(axis=1)
         found = np.array(self._names.alive)[best]
         probability = chances[np.arange(len(best)), best]
@@ -193,8 +322,7 @@ class Predictor:
     def _chances(self) -> FloatArray:
         """(m, k) probabilities for the core; of two opinions the mean."""
         if self._chance_table is None:
-            # With few answers all scores are small, and what counts is their proportion.
-            usual = SHARPNESS / max(float(self._model.mean.max(axis=1).mean()), 0.1)
+            usual = SHARPNESS * self._scale()
             found = self._trusted(self._model.mean, self._model.ahead, usual)
             if self._by_clouds:
                 scores = self._cloud_scores()
@@ -203,7 +331,7 @@ class Predictor:
             self._chance_table = found
         return self._chance_table
 
-    def _trusted(self, scores: FloatArray, untold: FloatArray, usual: float) -> FloatArray:
+    def _trusted(self, scores: Array, untold: FloatArray, usual: float) -> FloatArray:
         """Probabilities from scores, calibrated on asked points scored before they were told.
 
         For the regression that is what it said just before each answer, not what it says with an
@@ -224,11 +352,16 @@ class Predictor:
         return np.asarray(labels)
 
     def _cloud_scores(self) -> FloatArray:
-        if self._cloud_table is None:
-            self._cloud_table = Clouds(
-                self._points, self._labels(), len(self._names.alive)
-            ).scores()
+        stale = len(self._model.asked) - self._clouds_at >= self._clouds_every
+        if self._cloud_table is None or stale:
+            k = len(self._names.alive)
+            self._cloud_table = Clouds(self._points.astype(np.float64), self._labels(), k).scores()
+            self._clouds_at = len(self._model.asked)
         return self._cloud_table
+
+    @property
+    def _clouds_every(self) -> int:
+        return 1 if self.graph.is_dense else _CLOUDS_EVERY
 
     # -- where to ask ----------------------------------------------------------------------------
 
@@ -246,7 +379,7 @@ class Predictor:
         if not len(candidates):
             return None
         if len(self._names.alive) < 2 or self.is_starting:
-            return int(self.core[self._most_spread(candidates)])
+            return int(self.core[self._most_spread(candidates, open_)])
         self._turn += 1
         at = self._worst_fit(candidates) if self._turn % 2 == 0 else None
         if at is None:
@@ -255,21 +388,49 @@ class Predictor:
             self._misfits.add(at)
         return int(self.core[at])
 
-    def _most_spread(self, candidates: IntArray) -> int:
+    def spread_items(self, count: int, skip: Collection[int]) -> list[int]:
+        """So many of the first points at once, each as if those before it were known."""
+        taken = [int(self._at[item]) for item in skip if self._at[item] >= 0]
+        left = [at for at in self._start if at not in {*taken, *self._model.asked}]
+        if not self._start:
+            scratch = GaussianProcess(self._model.similarity, len(self.core), 1)
+            for at in self._model.asked:
+                scratch.learn(at, 0)
+            while len(left) < count:
+                open_ = np.ones(len(self.core), dtype=np.bool_)
+                open_[[*taken, *scratch.asked]] = False
+                if not open_.any():
+                    break
+                left.append(self._most_spread(np.flatnonzero(open_), open_, scratch))
+                scratch.learn(left[-1], 0)
+        return [int(self.core[at]) for at in left[:count]]
+
+    def _most_spread(
+        self, candidates: IntArray, open_: BoolArray, of: GaussianProcess | None = None
+    ) -> int:
+        if self._start:
+            return next((at for at in self._start if open_[at]), int(candidates[0]))
         count = min(_START_CANDIDATES, 2 * len(candidates) // 3 + 1)
         some = self._rng.choice(candidates, size=count, replace=False)
-        return int(some[self._model.gain(some, np.ones(len(self.core))).argmax()])
+        model = self._model if of is None else of
+        return int(some[model.gain(some, np.ones(len(self.core))).argmax()])
 
     def _most_telling(self, candidates: IntArray, open_: BoolArray) -> int:
-        two = np.partition(self._model.mean[candidates], -2, axis=1)[:, -2:]
-        close = candidates[np.argsort(two[:, 1] - two[:, 0], kind="stable")[:_CANDIDATES]]
-        chances = Calibration(_STEERING_SHARPNESS, 0.0).probabilities(self._model.mean)
-        doubt = np.where(open_, 1.0 - chances.max(axis=1), 0.0)
+        mean = self._model.mean
+        two = np.partition(mean[candidates], -2, axis=1)[:, -2:]
+        close = candidates[np.argsort(two[:, 1] - two[:, 0], kind="stable")]
+        chances = Calibration(_STEERING_SHARPNESS, 0.0).probabilities(mean)
+        doubt = np.where(open_, 1.0 - chances.max(axis=1), 0.0).astype(np.float32)
+        if self.graph.is_dense:
+            close = close[:_CANDIDATES]
+        else:
+            near = doubt[close[:_GAPS]] * self.graph.around(doubt)[close[:_GAPS]]
+            close = close[np.argsort(-near, kind="stable")[:_SOLVED_FOR]]
         return int(close[self._model.gain(close, doubt).argmax()])
 
     def _worst_fit(self, candidates: IntArray) -> int | None:
         scores = self._cloud_scores()
-        if self._cloud_error(scores) > self._error(self._model.similarity) + _WORTH_HEARING:
+        if self._cloud_error(scores) > self._error(self._model.alike) + _WORTH_HEARING:
             return None
         chances = Calibration(1.0, 0.0).probabilities(scores[candidates])
         own = chances[np.arange(len(candidates)), self._labels()[candidates]]
@@ -278,35 +439,42 @@ class Predictor:
     # -- which model -----------------------------------------------------------------------------
 
     def _look_for_a_better_model(self) -> None:
-        labels = self._labels()
-        sure = self._chances().max(axis=1)
-        round_ = whitened(self._points, labels, sure >= np.quantile(sure, 1.0 - _TRUSTED))
-        graph = graph_similarity(round_)
-        offered = [
-            Similarity("graph", self._plain, None),
-            Similarity("rbf", None, self._points),
-            Similarity("mean", self._plain, self._points),
-            Similarity("whitened graph", graph, None),
-            Similarity("whitened rbf", None, round_),
-            Similarity("whitened mean", graph, round_),
-        ]
-        best = min(offered, key=self._handicapped_error)
-        self._by_clouds = self._cloud_error(self._cloud_scores()) + _CLOUDS < self._error(best)
+        """Compare models by leaving answers out, on a part of the points if there are many."""
+        asked, part = np.array(self._model.asked), np.arange(len(self.core))
+        if not self.graph.is_dense:
+            part = np.union1d(asked, self._rng.permutation(len(self.core))[:_COMPARED_ON])
+        labels, sure = self._labels(), self._chances().max(axis=1)
+        trusted = sure >= np.quantile(sure, 1.0 - _TRUSTED)
+        round_ = whitened(self._points.astype(np.float64), labels, trusted).astype(np.float32)
+        errors, graphs = {}, {}
+        for white, points in ((False, self._points), (True, round_)):
+            known = self.graph.is_dense and not white
+            graphs[white] = self.graph if known else Graph(points[part])
+            for kind in Similarity.kinds:
+                offered = Similarity.of(kind, graphs[white], points[part])
+                at = np.searchsorted(part, asked)
+                bonus = _STAYING * ((kind, white) == self._kind) + _GRAPH * (kind == "graph")
+                errors[kind, white] = self._error(offered.between(at, at)) - bonus
+        self._kind = kind, white = min(errors, key=errors.__getitem__)
+        clouds = self._cloud_error(self._cloud_scores())
+        points = round_ if white else self._points
+        if not white or kind == "rbf":
+            chosen = self.graph
+        else:
+            chosen = graphs[white] if self.graph.is_dense else Graph(points)
+        self._use(Similarity.of(kind, chosen, points))
+        self._by_clouds = clouds + _CLOUDS < self._error(self._model.alike)
+
+    def _use(self, similarity: Similarity) -> None:
         self._model = GaussianProcess.fitted(
-            best, len(self.core), self._model.asked, self._model.targets
+            similarity, len(self.core), self._model.asked, self._model.targets
         )
         self._forget()
 
-    def _handicapped_error(self, similarity: Similarity) -> float:
-        """Leave-one-out error; graphs and what is in use must be beaten by a little."""
-        staying = similarity.name == self._model.similarity.name
-        graph_only = similarity.points is None
-        return self._error(similarity) - _STAYING * staying - _GRAPH * graph_only
-
-    def _error(self, similarity: Similarity) -> float:
-        asked, targets = self._model.asked, self._model.targets
-        found = left_out(similarity, asked, targets).argmax(axis=1)
-        return float(np.mean(found != targets.argmax(axis=1)))
+    def _error(self, alike: FloatArray) -> float:
+        """Leave-one-out error of the regression with these similarities of the asked points."""
+        targets = self._model.targets
+        return float(np.mean(left_out(alike, targets).argmax(axis=1) != targets.argmax(axis=1)))
 
     def _cloud_error(self, scores: FloatArray) -> float:
         found = scores[self._model.asked].argmax(axis=1)

@@ -5,10 +5,9 @@ Needs no margin and no number of clusters, and proves nothing. For real data, wh
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from itertools import combinations
 
 import numpy as np
 
@@ -20,16 +19,12 @@ from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.hints import one_of_each_hint
 from samecluster.recovery.labelling import Labelling
-from samecluster.recovery.placement import MAX_COMPARATORS, Placement
+from samecluster.recovery.predict.look_play import LookPlay
 from samecluster.recovery.predict.model import Predictor
+from samecluster.recovery.predict.placing import ModelPlacement
 from samecluster.recovery.problem import BudgetSpent, Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-
-# Groups that a point is compared with before it may found one; with one, groups multiply
-_COMPARED_ANYWAY = 2
-_IMPLAUSIBLE = 0.05  # score, of about 1 for certain; 0.02 to 0.15 made no difference on real sets
-_ANY_AFFINITY = 0.02  # so that large groups that nothing joins are compared at last
 
 
 @dataclass(frozen=True)
@@ -39,7 +34,7 @@ class Predict:
     Parameters
     ----------
     expected_error : stop once the model expects at most this share of the labels to be wrong. 0
-        goes on until all is asked; of more than 4,000 points that is all of a core of 2,000.
+        goes on until all is asked; of more than 50,000 points that is all of a core of 5,000.
     batch : how many points to ask about at once, for several people answering
     """
 
@@ -75,7 +70,8 @@ class PredictRun:
         unheld = labelling.unheld_labels()
         include = sorted(asked.union(first, unheld.values()))
         self.model = Predictor(problem.X, self.names, problem.rng, include)
-        self.placing = ModelPlacement(problem.n_clusters, self.names, self.model)
+        self.looks = problem.looks
+        self.placing = ModelPlacement(problem.n_clusters, self.names, self.model, self.looks)
         self.exceptions = problem.exceptions
         self.aside: set[int] = set(problem.exceptions)
         self._begin_with(problem.counted_answers, unheld)
@@ -148,23 +144,51 @@ class PredictRun:
         return self.model.expected_error if self.names.name_of else 1.0
 
     def play(self) -> Plan[None]:
-        """Points and pairs of groups by turns, until little is expected to be wrong."""
+        """Points, and pairs of groups where that is worth more, until little may be wrong."""
         if not self.model.knows_little:
             self.write_all()  # what was known before a run that begins again stays known
+        if not self.looks.pairs_only:
+            yield from self._play_looks()
+            return
         while self.expected_error > self.target or self.model.is_starting:
             items = self._next_items()
             if items:
                 clusters = yield from self.placing.place(items)
                 self.aside |= {i for i, c in zip(items, clusters, strict=True) if c < 0}
                 self._write()
-            pairs = self.placing.open_pairs(self.batch)
-            if pairs:
-                verdicts = yield [Question(*pair) for pair in pairs]
-                for pair, verdict in zip(pairs, verdicts, strict=True):
-                    self.placing.take(pair, verdict)
-                self._write()
-            if not items and not pairs:
+            joined = yield from self._join_groups()
+            if not items and not joined:
                 return
+
+    def _join_groups(self) -> Plan[bool]:
+        """Ask about pairs of groups as long as that is worth more than placing; whether any was."""
+        asked = False
+        while pairs := self.placing.open_pairs(self.batch, len(self.labelling.answers)):
+            verdicts = yield [Question(*pair) for pair in pairs]
+            for pair, verdict in zip(pairs, verdicts, strict=True):
+                self.placing.take(pair, verdict)
+            self._write()
+            asked = True
+        return asked
+
+    def _play_looks(self) -> Plan[None]:
+        """The first points, and then whatever look is worth most."""
+        marked = (i for a in self.labelling.answers for i in a.question.pair)
+        waiting = [item for item in marked if item not in self.names.name_of]
+        play = LookPlay(self.model, self.names, self.placing, self.looks, self.aside, waiting)
+        while self.model.is_starting and (items := self._first_items()):
+            yield from play.start(items)
+            self._write()
+        while self.expected_error > self.target:
+            if not (yield from play.next()):
+                return
+            self._write()
+
+    def _first_items(self) -> list[int]:
+        """Points spread over the data, or one of each hint: enough for a board."""
+        chosen = [item for item in self._first if item not in self.aside][: self.looks.board]
+        self._first = [item for item in self._first if item not in chosen]
+        return chosen or self.model.spread_items(self.looks.board, self.aside)
 
     def _next_items(self) -> list[int]:
         chosen = [item for item in self._first if item not in self.aside][: self.batch]
@@ -214,115 +238,3 @@ class PredictRun:
         if self.names.name_of:
             self._write_predicted()
             self._write()
-
-
-class ModelPlacement(Placement):
-    """Placing that tries the likeliest group first and shows the most similar asked member.
-
-    After two "different" and with nothing plausible left, a point founds a group of its own, and
-    whether that is really another one is left open. Pairs of groups that nobody has told apart are
-    compared later, those first where most points would have the wrong label.
-    """
-
-    def __init__(self, n_clusters: int | None, names: ClusterNames, model: Predictor) -> None:
-        super().__init__(n_clusters, names)
-        self.model = model
-        self.unsure: set[tuple[int, int]] = set()
-        # Of each point that is being placed: the groups that it was found to be outside of.
-        self._differs: dict[int, set[int]] = {}
-
-    @property
-    def all_found(self) -> bool:
-        return super().all_found and self.names.all_different
-
-    def place(self, items: Sequence[int]) -> Plan[list[int]]:
-        self._differs = {item: set() for item in items}
-        return super().place(items)
-
-    def order(self, item: int) -> Sequence[int]:
-        return [group for group, _ in self.model.order(item)]
-
-    def comparator(self, item: int, cluster: int, tried: Sequence[int]) -> int:
-        left = [member for member in self.names.members[cluster] if member not in tried]
-        return left[int(self.model.alike([item], left).argmax())]
-
-    def excluded(self, item: int, cluster: int) -> bool:
-        if self.all_found or len(self._differs[item]) < _COMPARED_ANYWAY:
-            return False
-        return dict(self.model.order(item))[cluster] < _IMPLAUSIBLE
-
-    def founds_another(self, item: int, outside: Collection[int]) -> bool:
-        """Whether an item that is outside some groups is plausible in none of the others."""
-        if len(outside) < min(_COMPARED_ANYWAY, len(self.names.alive)):
-            return False
-        return all(s < _IMPLAUSIBLE for g, s in self.model.order(item) if g not in outside)
-
-    def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
-        if verdict is Verdict.DIFFERENT:
-            self._differs[question.item].add(cluster)
-            self.model.rule_out(question.item, cluster)
-
-    def add(self, item: int, cluster: int) -> None:
-        super().add(item, cluster)
-        self._learn(item, cluster)
-
-    def found(self, item: int) -> int:
-        name = super().found(item)
-        self._learn(item, name)
-        return name
-
-    def _learn(self, item: int, cluster: int) -> None:
-        self.model.learn(item)
-        for other in self._differs.get(item, ()):
-            self.names.mark_different(cluster, other)
-
-    def open_pairs(self, count: int) -> list[tuple[int, int]]:
-        """Members of two groups that may be one; of those with most points and most alike.
-
-        No group is in two of the pairs, as one answer may decide about both.
-        """
-        sizes = self.model.sizes()
-        found = []
-        for a, b in combinations(self.names.alive, 2):
-            if self.names.are_different(a, b):
-                continue
-            pair, affinity = self._closest(a, b)
-            value = (affinity + _ANY_AFFINITY) * min(sizes[a], sizes[b])
-            if pair is not None and value > 0.0:
-                found.append((value, pair))
-        chosen: list[tuple[int, int]] = []
-        used: set[int] = set()
-        for _, pair in sorted(found, key=lambda one: -one[0]):
-            groups = {self.names.name_of[item] for item in pair}
-            if len(chosen) < count and used.isdisjoint(groups):
-                chosen.append(pair)
-                used |= groups
-        return chosen
-
-    def _closest(self, a: int, b: int) -> tuple[tuple[int, int] | None, float]:
-        """The most similar members of two groups that were not tried; None after enough tries."""
-        ours, theirs, name_of = self.names.members[a], self.names.members[b], self.names.name_of
-        alike = self.model.alike(ours, theirs)
-        tried = [(i, j) for i, j in self.unsure if {name_of[i], name_of[j]} == {a, b}]
-        if len(tried) >= min(MAX_COMPARATORS, alike.size):
-            return None, 0.0
-        for at in np.argsort(-alike, axis=None, kind="stable"):
-            i, j = np.unravel_index(at, alike.shape)
-            pair = _ordered(ours[i], theirs[j])
-            if pair not in self.unsure:
-                return pair, float(alike[i, j])
-        return None, 0.0
-
-    def take(self, pair: tuple[int, int], verdict: Verdict) -> None:
-        """Whether members of two groups are in the same cluster."""
-        kept, gone = _ordered(*(self.names.name_of[item] for item in pair))
-        if verdict is Verdict.UNSURE:
-            self.unsure.add(pair)
-        elif verdict is Verdict.DIFFERENT:
-            self.names.mark_different(kept, gone)
-        else:
-            self.names.merge(kept, gone)
-
-
-def _ordered(a: int, b: int) -> tuple[int, int]:
-    return (a, b) if a < b else (b, a)

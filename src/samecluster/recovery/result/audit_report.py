@@ -24,6 +24,9 @@ class AuditReport:
         nobody compared are one cluster
     n_more : how many more checks meet the goal if none fails; None if even all would not do
     error : the share of wrong labels that was to be shown
+    n_decoys, n_overlooked, overlooked_at_most : cells of sheets that were known to be wrong, those
+        not marked, and the share of such cells that is overlooked, at most. The bound allows for
+        it, if wrong labels are no easier to overlook than decoys
     n_labelled, n_unlabelled : items with a label, also asked ones, and without
     gap : pairs of labels that no answer separates, and how many more labels are wrong at most if
         they are one cluster; the other bounds are about membership in the cluster of a label
@@ -43,6 +46,9 @@ class AuditReport:
     met: bool
     n_more: int | None = None
     error: float = 0.0
+    n_decoys: int = 0
+    n_overlooked: int = 0
+    overlooked_at_most: float = 0.0
     n_labelled: int = 0
     n_unlabelled: int = 0
     gap: LabelGap = _NO_GAP

@@ -107,7 +107,8 @@ class ClaimBasis:
     ``labels`` and ``how_codes`` (n,), ``answers``, ``exceptions`` and ``audit`` are those of a
     result; ``margin`` is what proofs rest on, ``guessed`` if nobody declared it. ``confirmed`` are
     answers that the margin does not allow. ``prepared`` says how the points were made that the
-    margin is about, ``resolution`` what it is one at if there is no proof.
+    margin is about, ``resolution`` what it is one at if there is no proof. ``models`` are language
+    models that answered.
     """
 
     labels: Array
@@ -123,6 +124,7 @@ class ClaimBasis:
     audit: AuditReport | None = None
     prepared: tuple[Premise, ...] = ()
     resolution: tuple[float, ...] = ()
+    models: tuple[str, ...] = ()
 
 
 def claims(basis: ClaimBasis) -> tuple[Claim, ...]:
@@ -140,10 +142,12 @@ class _Claims:
 
     def __init__(self, basis: ClaimBasis) -> None:
         self.basis = basis
-        self.apart: ClusterSeparation = separation(
-            basis.labels, basis.how_codes, basis.answers, basis.proof
-        )
-        self.answers_right = AnswersRight(basis.confirmed)
+        codes = basis.how_codes
+        if basis.models:
+            # What models answered is called inferred, and tells clusters apart all the same.
+            codes = np.where(codes == How.INFERRED, How.ASKED, codes)
+        self.apart: ClusterSeparation = separation(basis.labels, codes, basis.answers, basis.proof)
+        self.answers_right = AnswersRight(basis.confirmed, basis.models)
         self.separate = SeparateClusters(
             self.apart.labels, self.apart.by_answers | self.apart.by_proof
         )
@@ -189,7 +193,12 @@ class _Claims:
         return (*found, self.answers_right)
 
     def _of_inferred(self) -> tuple[Premise, ...]:
-        """Where the margin was declared, labels that do not follow from it rest on more."""
+        """Where the margin was declared, labels that do not follow from it rest on more.
+
+        With language models that answered, also labels by answers and by proofs are among them.
+        """
+        if self.basis.models:
+            return self._premises(proof=self.basis.margin is not None or not self.apart.joined)
         unknown = () if self.basis.guessed else (UnknownPremise(),)
         return (*unknown, *self._premises(proof=True))
 

@@ -38,13 +38,18 @@ class Premise:
 
 @dataclass(frozen=True)
 class AnswersRight(Premise):
-    """Every answer that labels rest on is right, also ``confirmed`` ones, which do not fit."""
+    """Every answer that labels rest on is right, also ``confirmed`` ones, which do not fit.
+
+    ``models`` are the language models that gave some of them.
+    """
 
     kind: ClassVar[str] = "answers"
     confirmed: tuple[Answer, ...] = ()
+    models: tuple[str, ...] = ()
 
     def details(self) -> dict[str, Any]:
-        return {"confirmed": [str(answer) for answer in self.confirmed]}
+        said = {"confirmed": [str(answer) for answer in self.confirmed]}
+        return {**said, "models": list(self.models)} if self.models else said
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
 from typing import Any
@@ -106,6 +107,7 @@ class Recovery:
     n_shown : items on all these screens together
     prepared : how the points were made of what was measured, where a margin is one of them only
     resolution : (d) lengths that the margin is one at, where there is no proof that has them
+    models : language models that gave answers; labels by answers or proofs are then inferred
     """
 
     labels: IntArray
@@ -129,6 +131,15 @@ class Recovery:
     n_shown: int = 0
     prepared: tuple[Premise, ...] = ()
     resolution: tuple[float, ...] = ()
+    models: tuple[str, ...] = ()
+
+    def by_models(self, models: Iterable[str]) -> Recovery:
+        """The same where language models gave answers: nothing is asked, and nothing proven."""
+        names = tuple(models)
+        if not names:
+            return self
+        codes = np.where(self.how_codes > How.INFERRED, How.INFERRED, self.how_codes)
+        return replace(self, models=names, how_codes=codes.astype(self.how_codes.dtype))
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
@@ -162,6 +173,7 @@ class Recovery:
                 self.audit,
                 self.prepared,
                 self.resolution,
+                self.models,
             )
         )
 

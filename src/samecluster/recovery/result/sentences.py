@@ -44,7 +44,7 @@ def audit_sentence(report: Any) -> str:
     unsure = f", {report.n_unsure:,} of them unsure" if report.n_unsure else ""
     told = (
         f"{100 * report.confidence:.10g} % confidence, {count(report.n_audits, 'audit')}{unsure}, "
-        f"{count(report.n_rounds, 'round')}"
+        f"{count(report.n_rounds, 'round')}{_decoys(report)}"
     )
     percent = _percent_rounded_up(report.n_wrong_at_most, report.n_labels or 1)
     if not report.n_labels:
@@ -56,6 +56,17 @@ def audit_sentence(report: Any) -> str:
     else:
         shown = f"at most {percent} % of the labels are wrong ({told})"
     return f"{shown}{_gap(report)}{_not_counted(report)}"
+
+
+def _decoys(report: Any) -> str:
+    """What the bound assumes where checks were put on sheets."""
+    if not report.n_decoys:
+        return ""
+    most = math.ceil(100 * report.overlooked_at_most)
+    return (
+        f"; {report.n_overlooked:,} of {count(report.n_decoys, 'decoy')} overlooked, so at most "
+        f"{most} % of wrong labels, if they are no easier to overlook than decoys"
+    )
 
 
 def _gap(report: Any) -> str:
@@ -94,7 +105,9 @@ def _proven(claim: Any) -> str:
 
 
 def _inferred(claim: Any) -> str:
-    return f"{_labels_are(claim)} inferred, right{_if(claim)}."
+    models = [name for one in claim.premises for name in getattr(one, "models", ())]
+    by = f", by {', '.join(models)}" if models else ""
+    return f"{_labels_are(claim)} inferred{by}, right{_if(claim)}."
 
 
 def _predicted(claim: Any) -> str:
@@ -170,9 +183,10 @@ _BRIEF: dict[str, _Words] = {
 
 
 def _answers_right(premise: Any) -> str:
+    by = f" that {', '.join(premise.models)} gave" if premise.models else ""
     if not premise.confirmed:
-        return "the answers are right"
-    return f"the answers are right, also these: {'; '.join(map(str, premise.confirmed))}"
+        return f"the answers{by} are right"
+    return f"the answers{by} are right, also these: {'; '.join(map(str, premise.confirmed))}"
 
 
 def _margin_holds(premise: Any) -> str:

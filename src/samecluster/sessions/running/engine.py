@@ -20,6 +20,7 @@ from samecluster.errors import (
     SameClusterError,
 )
 from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.state import OWN_PARAMETERS, State
@@ -33,6 +34,11 @@ _BELOW_LARGEST, _IS_BELOW = 0.9, 0.999
 """A margin that the answers refute becomes this share of the largest one that they allow, so that
 the next answers do not refute it at once; if the largest is not below this share of the refuted one
 (it is found by bisection, up to rounding), the margin is halved instead."""
+
+_SHARE_OF_EARLY = 1 / 32
+"""The share of all answers that early ones must be before a run begins again with them. A run from
+the beginning takes as long as there are answers, so that this bounds the work per answer; with few
+answers any early one is worth it."""
 
 _FIRST_AUDIT = 0.8
 """The share of 1 − confidence that the first audit of a session gets: most sessions have only one.
@@ -51,7 +57,7 @@ class Engine:
         self, X: FloatArray, hints: IntArray | None = None, skipped: Iterable[str] = ()
     ) -> None:
         self._X, self._hints, self._skipped = X, hints, frozenset(skipped)
-        self._epoch = -1
+        self._epoch = self._followed = -1
         self._initial_facts: list[SettledPair] = []
         self._told_facts: list[SettledPair] = []
         self._early_answers: list[Answer] = []
@@ -74,11 +80,23 @@ class Engine:
 
     def follow(self, state: State) -> None:
         """Bring the run to where the state is; from scratch only if something was taken back."""
+        if self._epoch == state.epoch and self._followed == state.n_events:
+            return
         n_told = len(self._told_facts)
         if self._epoch != state.epoch or state.told_facts[:n_told] != self._told_facts:
             self._begin(state)
         for fact in state.told_facts[len(self._told_facts) :]:
             self._tell(fact, is_early=fact.pair in state.early_facts)
+        self._followed = state.n_events
+
+    def follow_from_all(self, state: State) -> None:
+        """Begin the run of a state with all its facts at once, in whatever order they came."""
+        self._begin(state, list(state.facts.values()))
+
+    def go_past(self, questions: Iterable[Question]) -> None:
+        """Go on as if nobody could say where the items of these belong."""
+        self._skipped_rows.update(question.item for question in questions)
+        self._skip_questions()
 
     def question(self, items: Iterable[str]) -> Question:
         """A question about keys as one about rows."""
@@ -94,7 +112,7 @@ class Engine:
         """What is known now."""
         return self.run.result if self.run.done else self.run.snapshot()
 
-    def _begin(self, state: State) -> None:
+    def _begin(self, state: State, facts: list[SettledPair] | None = None) -> None:
         self._epoch, self._told_facts, self._run, self.refutation = -1, [], None, None
         self._attempts = 0
         self._parameters = run_parameters(state)
@@ -102,7 +120,7 @@ class Engine:
         # last ones found. Otherwise the same draws let a run that begins again use what was worked
         # out before.
         self._seed = state.seed + len(state.audited - {state.epoch})
-        self._initial_facts = state.initial_facts
+        self._initial_facts = state.initial_facts if facts is None else facts
         self._row_of = state.items.row_of
         self._exception_rows = self._rows(state.exceptions)
         self._skipped_rows = self._rows(self._skipped)
@@ -116,11 +134,10 @@ class Engine:
         self._told_facts.append(fact)
         answer = Answer(self.question(fact.items), fact.verdict)
         try:
-            before = set(self.run.pending) if self._early_answers else set()
             if self.run.awaits(answer.question):
                 self.run.tell(answer.question, answer.verdict)
                 self._skip_questions()
-            elif is_early:
+            elif is_early and self.run.ledger.known(answer.question) is None:
                 self._early_answers.append(answer)
                 with suppress(ContradictionError):
                     self.run.learn(answer)
@@ -128,13 +145,13 @@ class Engine:
             elif self.run.ledger.known(answer.question) is None:
                 # Another machine or version, whose plan asks something else: no fact is lost by it.
                 self._start()
-            if self._early_answers and self._must_use_early_answers(before):
+            if self._early_answers and self._must_use_early_answers():
                 self._start()
         except (RefutedError, GeometryError) as error:
             self._weaken(error)
             self._start()
 
-    def _must_use_early_answers(self, before: set[Question]) -> bool:
+    def _must_use_early_answers(self) -> bool:
         """Whether the run has to begin again from all answers, also from the early ones.
 
         While labels are missing, early answers are worth more than what the plan has worked out
@@ -143,8 +160,9 @@ class Engine:
         """
         if self.run.done:
             return not self._labels_agree()
-        is_further = not before.issuperset(self.run.pending)
-        return is_further and self.run.labelling.n_labelled < len(self._X)
+        n_facts = len(self._initial_facts) + len(self._told_facts)
+        are_many = len(self._early_answers) >= _SHARE_OF_EARLY * n_facts
+        return are_many and self.run.labelling.n_labelled < len(self._X)
 
     def _labels_agree(self) -> bool:
         """Whether labels say the same as early answers, which the plan may not have come to."""
@@ -224,6 +242,9 @@ def run_parameters(state: State) -> dict[str, Any]:
         chosen["method"] = _method(**chosen["method"])
     if chosen.get("max_questions") is not None:
         chosen["max_questions"] = max(1, chosen["max_questions"] - state.n_asked_before)
+    looks = chosen.pop("looks", None)
+    if looks is not None:
+        chosen["looks"] = LookSizes(**looks) if isinstance(looks, Mapping) else looks
     if chosen.get("audit") is not None:
         error, confidence = chosen["audit"]
         earlier = len(state.audited - {state.epoch})

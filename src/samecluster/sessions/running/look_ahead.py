@@ -6,37 +6,49 @@ could say where their items belong; what it asks is worth knowing whatever they 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
+from samecluster.questions.look import Look, pairs_of
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.state import State
 
+_MOST_NEW = 1 / 32
+"""The share of all answers that may have come since the second run began: beginning again takes as
+long as there are answers, so that this bounds the work per answer. With few answers each counts."""
+
 
 class LookAhead:
-    """The pairs of the second run, which begins again when there is an event or another look."""
+    """The second run. It goes on as long as people want more, and begins again with new answers."""
 
     def __init__(self) -> None:
-        self._made_for: tuple[int, frozenset[str]] | None = None
-        self._pairs: list[tuple[str, str]] = []
+        self._engine: Engine | None = None
+        self._begun_at = (-1, 0)
+        self._looks: list[Look] = []
 
-    def pairs(
-        self, engine: Engine, state: State, looked_at: Iterable[str]
-    ) -> list[tuple[str, str]]:
-        """Pairs to ask about while others place the items that they look at.
+    def looks(self, engine: Engine, state: State, looked_at: Iterable[str]) -> Iterator[Look]:
+        """What to ask while others place the items that they look at, without what is known.
 
         ``engine`` is the first run, which is left as it is.
         """
-        wanted = (state.n_events, frozenset(looked_at))
-        if wanted != self._made_for:
-            self._pairs = _pending_pairs(engine.fresh(skipped=wanted[1]), state)
-            self._made_for = wanted
-        return self._pairs
+        taken = frozenset(looked_at)
+        epoch, n_events = self._begun_at
+        n_new = state.n_events - n_events
+        if self._engine is None or epoch != state.epoch or n_new > _MOST_NEW * len(state.facts):
+            self._engine = None
+            ahead = engine.fresh(skipped=taken)
+            ahead.follow_from_all(state)
+            self._engine, self._begun_at, self._looks = ahead, (state.epoch, state.n_events), []
+        rows_taken = {state.items.row_of[key] for key in taken}
 
+        def still_open(looks: Iterable[Look]) -> Iterator[Look]:
+            for look in looks:
+                rest = look.left(engine.run.ledger.known)
+                if rest is not None and rows_taken.isdisjoint(q.item for q in rest.questions):
+                    yield rest
 
-def _pending_pairs(engine: Engine, state: State) -> list[tuple[str, str]]:
-    engine.follow(state)
-    if engine.run.labelling.audit is not None:
+        yield from still_open(tuple(self._looks))
         # An audit would have to begin again after an answer that it did not ask for.
-        return []
-    keys = state.items.keys
-    return [(keys[q.item], keys[q.comparator]) for q in engine.run.pending]
+        while self._engine.run.labelling.audit is None and (asked := self._engine.run.looks):
+            self._looks += asked
+            self._engine.go_past(pairs_of(asked))
+            yield from still_open(asked)

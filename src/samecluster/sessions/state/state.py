@@ -10,6 +10,7 @@ of the events: a resumed session is where the interrupted one was.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from samecluster.errors import SchemaError
@@ -18,9 +19,19 @@ from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.vote_book import VoteBook, copied
 from samecluster.sessions.state.votes import Pair, SettledPair, Vote, majority, pair_of
 from samecluster.sessions.storage.events import Event
+from samecluster.sessions.storage.look_format import Looked, text_of
 
 OWN_PARAMETERS = ("opinions",)
 """The parameters that are the session's business and not the run's."""
+
+
+@dataclass(frozen=True)
+class TimedLooks:
+    """How many looks of a kind were timed, the pairs that they answered, and their seconds."""
+
+    n_looks: int = 0
+    n_answers: int = 0
+    seconds: float = 0.0
 
 
 class State:
@@ -40,6 +51,7 @@ class State:
     audited : the epochs in which an audit has begun
     numbers : public cluster numbers by anchor item; never given twice
     names : names of clusters by public number
+    seconds : of each kind of look: how many were timed, what they answered, and how long they took
     """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
@@ -60,6 +72,7 @@ class State:
         self.numbers: dict[str, int] = {}
         self.names: dict[int, str] = {}
         self.audited: set[int] = set()
+        self.seconds: dict[str, TimedLooks] = {}
         for event in events:
             self.apply(event)
 
@@ -92,6 +105,11 @@ class State:
         return self.book.n_questions
 
     @property
+    def n_looks(self) -> int:
+        """The screens that people have answered and whose answers stand."""
+        return self.book.n_looks
+
+    @property
     def people(self) -> list[str | None]:
         """Everybody who has answered something that stands."""
         return self.book.people
@@ -109,7 +127,7 @@ class State:
         return self.book.vote(pair, who)
 
     def last_answer(self, who: str | None) -> Vote | None:
-        """A person's last answer that stands, about items that are there."""
+        """A person's last answer that stands, about items that are there; the first of a look."""
         return self.book.last_answer(who)
 
     def next_undone_pair(self) -> Pair | None:
@@ -161,8 +179,12 @@ class State:
             return
         pair = None if items is None else pair_of(items)
         gone = self.book.take_back(sequence, pair, is_undo=bool(event.body.get("undo")))
-        if len(gone) == 1:
-            self._settle(gone[0].pair, "extra")
+        if len(gone) == 1 or (gone and gone[0].looked is not None):
+            # The last one first, and before all others what the run had no use for.
+            unused = self.unused_facts.copy()
+            gone.sort(key=lambda vote: vote.pair in unused)
+            for vote in reversed(gone):
+                self._settle(vote.pair, "extra")
         else:
             self._settle_all()
 
@@ -198,11 +220,36 @@ class State:
     def _apply_closed(self, event: Event) -> None:
         pass
 
+    def _apply_looked(self, event: Event) -> None:
+        looked = Looked(text_of(event.body["look"]), text_of(event.body["reply"]))
+        said = {pair_of(items): verdict for items, verdict in looked.verdicts()}
+        votes = []
+        for one, two, verdict, _ in event.body["answers"]:
+            if said.get(pair_of((one, two))) is not Verdict(verdict):
+                raise ValueError(f"the reply does not say that {one} and {two} are {verdict}")
+            pair = (one, two)
+            votes.append(Vote(event.sequence, pair, Verdict(verdict), event.who, looked=looked))
+        self._take(event, votes, looked.kind)
+        for vote, (*_, role) in zip(votes, event.body["answers"], strict=True):
+            self._settle(vote.pair, role)
+
     def _add_answer(self, event: Event, verdict: Verdict, note: str | None = None) -> None:
         one, two = event.body["items"]
         vote = Vote(event.sequence, (one, two), verdict, event.who, None, note)
-        self.book.add_answer(vote, event.body.get("key"))
+        self._take(event, [vote], "pair")
         self._settle(vote.pair, event.body["role"])
+
+    def _take(self, event: Event, votes: list[Vote], kind: str) -> None:
+        if not votes:
+            raise ValueError("nothing was said")
+        self.book.add_answers(votes, event.body.get("key"))
+        if "seconds" in event.body:
+            before = self.seconds.get(kind, TimedLooks())
+            self.seconds[kind] = TimedLooks(
+                before.n_looks + 1,
+                before.n_answers + len(votes),
+                before.seconds + event.body["seconds"],
+            )
 
     # -- what the run is made from ---------------------------------------------------------------
 

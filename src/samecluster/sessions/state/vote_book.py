@@ -6,10 +6,11 @@ or about an exception.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from samecluster.questions.pair import Verdict
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.votes import Pair, SettledPair, Vote, Voter, majority
 
@@ -52,6 +53,21 @@ class VoteBook:
         return len(self._n_answers)
 
     @property
+    def n_looks(self) -> int:
+        """The screens that people have answered and whose answers stand."""
+        return sum(map(len, self._events_of.values()))
+
+    @property
+    def n_shown(self) -> int:
+        """The items on all these screens together."""
+        firsts = (self._by_event[event][0] for of in self._events_of.values() for event in of)
+        return sum(len(vote.looked.keys) if vote.looked else 2 for vote in firsts)
+
+    def looks_by_person(self) -> dict[str | None, int]:
+        """How many screens each person has answered."""
+        return {who: len(events) for who, events in self._events_of.items() if events}
+
+    @property
     def people(self) -> list[str | None]:
         """Everybody who has a vote that stands."""
         return [who for who, events in self._events_of.items() if events]
@@ -79,7 +95,7 @@ class VoteBook:
         return next((vote for vote in history if self._is_current(vote)), None)
 
     def votes_of_event(self, sequence: int) -> list[Vote]:
-        """What stands of an event: one vote, those of an import, or nothing."""
+        """What stands of an event: one vote, those of a look or an import, or nothing."""
         return list(self._by_event.get(sequence, ()))
 
     def facts_on_exceptions(self) -> list[SettledPair]:
@@ -89,14 +105,13 @@ class VoteBook:
         return [fact for fact in found if fact is not None]
 
     def last_answer(self, who: str | None) -> Vote | None:
-        """A person's last vote that stands, about items that are there."""
+        """A person's last vote that stands, about items that are there; the first of a look."""
         latest = (self._by_event[event][0] for event in reversed(self._events_of.get(who, [])))
         return next((vote for vote in latest if self._are_there(vote)), None)
 
-    def undone_answer(self, who: str | None) -> Vote | None:
-        """The vote that a person has undone and is to be asked for again first."""
-        stack = reversed(self._undone.get(who, []))
-        return next((vote for vote in stack if self._are_there(vote)), None)
+    def undone_answers(self, who: str | None) -> Iterator[Vote]:
+        """The votes that a person has undone, to be asked for again; one of each look."""
+        return (vote for vote in reversed(self._undone.get(who, [])) if self._are_there(vote))
 
     def vote_of_key(self, who: str | None, key: str) -> Vote | None:
         """What this person has said under this key, retracted or not."""
@@ -112,14 +127,16 @@ class VoteBook:
 
     # -- to write --------------------------------------------------------------------------------
 
-    def add_answer(self, vote: Vote, key: str | None = None) -> None:
-        """Take in a vote that a person was asked for."""
-        self.add_votes(vote.sequence, [vote])
-        self._events_of.setdefault(vote.who, []).append(vote.sequence)
-        self._n_answers[vote.pair] = self._n_answers.get(vote.pair, 0) + 1
+    def add_answers(self, votes: Sequence[Vote], key: str | None = None) -> None:
+        """Take in the votes that a person was asked for on one screen."""
+        first = votes[0]
+        self.add_votes(first.sequence, votes)
+        self._events_of.setdefault(first.who, []).append(first.sequence)
+        for vote in votes:
+            self._n_answers[vote.pair] = self._n_answers.get(vote.pair, 0) + 1
         if key is not None:
-            self._vote_of_key[vote.who, key] = vote
-        self._close_undone(vote)
+            self._vote_of_key[first.who, key] = first
+        self._close_undone(votes)
 
     def add_votes(self, sequence: int, votes: Sequence[Vote]) -> None:
         """Take in all votes of an event."""
@@ -135,10 +152,12 @@ class VoteBook:
         if pair is not None:
             self._by_event[sequence] = [vote for vote in gone if vote.pair != pair]
             gone = [vote for vote in gone if vote.pair == pair]
+        if not self._by_event.get(sequence) and gone and gone[0].source is None:
+            self._events_of[gone[0].who].remove(sequence)
         for vote in gone:
             self._remove(vote)
-            if is_undo:
-                self._undone.setdefault(vote.who, []).append(vote)
+        if is_undo and gone:
+            self._undone.setdefault(gone[0].who, []).append(gone[0])
         return gone
 
     def make_exception(self, item: str, sequence: int) -> None:
@@ -171,19 +190,24 @@ class VoteBook:
         if not voters[vote.voter]:
             del voters[vote.voter]
         if vote.source is None:
-            self._events_of[vote.who].remove(vote.sequence)
             self._n_answers[vote.pair] -= 1
             if not self._n_answers[vote.pair]:
                 del self._n_answers[vote.pair]
 
-    def _close_undone(self, vote: Vote) -> None:
+    def _close_undone(self, votes: Sequence[Vote]) -> None:
         """Further undone votes are asked for again as long as the same is said again."""
-        stack = self._undone.get(vote.who, [])
-        before = next((one for one in stack if one.pair == vote.pair), None)
-        if before is None:
+        stack, first = self._undone.get(votes[0].who, []), votes[0]
+        said = {vote.pair: vote.verdict for vote in votes}
+        again = [one for one in stack if _asks_the_same(one, first, said)]
+        if not again:
             return
-        kept = [one for one in stack if one.pair != vote.pair]
-        self._undone[vote.who] = kept if before.verdict is vote.verdict else []
+        is_same = (
+            again[0].looked == first.looked
+            if again[0].looked
+            else again[0].verdict is said[again[0].pair]
+        )
+        kept = [one for one in stack if one not in again]
+        self._undone[first.who] = kept if is_same else []
 
     # -- which votes count -----------------------------------------------------------------------
 
@@ -208,6 +232,13 @@ class VoteBook:
 
     def _counts(self, vote: Vote) -> bool:
         return self._is_current(vote) and not self.exceptions.keys() & set(vote.items)
+
+
+def _asks_the_same(undone: Vote, first: Vote, said: Mapping[Pair, Verdict]) -> bool:
+    """Whether what was undone is what has been answered now: the same look, or one of its pairs."""
+    if undone.looked is None:
+        return undone.pair in said
+    return first.looked is not None and first.looked.id == undone.looked.id
 
 
 def copied(value: Any) -> Any:

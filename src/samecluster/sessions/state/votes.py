@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from samecluster.questions.pair import Verdict
+from samecluster.sessions.storage.look_format import Looked
 
 Pair: TypeAlias = tuple[str, str]
 """Two keys, the smaller first."""
@@ -25,7 +26,8 @@ class Vote:
     """One verdict of one person, or of one import, on a pair.
 
     ``items`` are in the order in which they were shown, ``source`` is where an import came from,
-    and ``note`` is what was noted with a flag.
+    ``note`` is what was noted with a flag, and ``looked`` is the look that it is part of, with the
+    reply, if more than this pair was on the screen.
     """
 
     sequence: int
@@ -34,6 +36,7 @@ class Vote:
     who: str | None = None
     source: str | None = None
     note: str | None = None
+    looked: Looked | None = None
 
     @property
     def pair(self) -> Pair:

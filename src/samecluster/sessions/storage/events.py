@@ -1,21 +1,24 @@
 """The events of a session: what each kind says, and the check that it says it.
 
 This is the one place that describes the format. Items are keys (text), never row numbers or paths,
-and no cell values enter. Fields may be added with the format staying at 1 as long as readers can do
-without them; anything else raises `FORMAT`.
+and no cell values enter. Fields may be added with the format staying the same as long as readers
+can do without them; anything else raises `FORMAT`. Format 2 has looks; a session without them is
+still written as format 1, which older programs can open.
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, TypeAlias
 
-from samecluster.errors import SchemaError
+from samecluster.errors import InvalidInputError, SchemaError
+from samecluster.sessions.storage.look_format import checked_look
 
-FORMAT = 1
+FORMAT = 2
 
 ROLES = ("plan", "ahead", "beside", "extra")
 """What an answer is to the run at that moment: a question of its plan; one that it is expected to
@@ -57,6 +60,10 @@ def _is_share(value: Any) -> bool:
     return isinstance(value, int | float) and 0 <= value <= 1
 
 
+def _is_duration(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+
+
 def _is_mapping(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
@@ -83,6 +90,24 @@ def _are_statements(value: Any) -> bool:
     )
 
 
+def _are_answers(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(
+        isinstance(one, list | tuple)
+        and len(one) == 4
+        and _are_statements([one[:3]])
+        and one[3] in ROLES
+        for one in value
+    )
+
+
+def _is_look(value: Any) -> bool:
+    try:
+        checked_look(value)
+    except InvalidInputError:
+        return False
+    return True
+
+
 def _are_numbers(value: Any) -> bool:
     return _is_mapping(value) and all(_is_whole(number) for number in value.values())
 
@@ -95,9 +120,10 @@ class _Body:
     allowed: Mapping[str, Check] = field(default_factory=dict)
 
 
-# "key" is the sender's own name for this answer, by which it is known when it is sent again.
+# "key" is the sender's own name for this answer, by which it is known when it is sent again;
+# "seconds" is how long the screen was looked at, with pauses cut.
 _ABOUT_A_PAIR: dict[str, Check] = {"items": _is_pair, "role": lambda value: value in ROLES}
-_WITH_AN_ANSWER: dict[str, Check] = {"key": _is_text}
+_WITH_AN_ANSWER: dict[str, Check] = {"key": _is_text, "seconds": _is_duration}
 # Every event may have public numbers of clusters, by anchor item, given since the event before.
 _ANYWHERE: dict[str, Check] = {"numbers": _are_numbers}
 _DATA: dict[str, Check] = {"keys": _are_texts, "digests": _is_text}
@@ -116,6 +142,10 @@ _BODIES: dict[str, _Body] = {
         {**_ABOUT_A_PAIR, "verdict": lambda value: value in ("same", "different")}, _WITH_AN_ANSWER
     ),
     "unsure": _Body(_ABOUT_A_PAIR, _WITH_AN_ANSWER),
+    # A look that was answered as a whole, and what of it was news, pair by pair with roles.
+    "looked": _Body(
+        {"look": _is_look, "reply": _is_mapping, "answers": _are_answers}, _WITH_AN_ANSWER
+    ),
     # A question that cannot be answered as it stands; or, with "item", an exception.
     "flagged": _Body({"note": _is_text}, {**_ABOUT_A_PAIR, **_WITH_AN_ANSWER, "item": _is_text}),
     # "items": one answer of an import instead of all of it. "undo": to be shown again first.
@@ -124,13 +154,18 @@ _BODIES: dict[str, _Body] = {
     "imported": _Body({"source": _is_text, "answers": _are_statements}),
     # New rows (and how they were made, if that is new), or items whose answers hold for them too.
     "updated": _Body({}, {**_DATA, "confirmed": _are_texts, "preparation": _is_mapping}),
-    "parameters": _Body({"parameters": _is_mapping}),
+    "parameters": _Body({"parameters": _is_mapping}, {"format": _is_whole}),
     # Labels were frozen and a permutation of them drawn: from here on an audit is under way.
     "audit": _Body({"error": _is_share, "confidence": _is_share}),
     "closed": _Body(),
 }
 
 KINDS = tuple(_BODIES)
+
+
+def format_for(parameters: Mapping[str, Any]) -> int:
+    """The lowest format that has what these parameters ask for."""
+    return 2 if parameters.get("looks") is not None else 1
 
 
 def body_text(body: Mapping[str, Any]) -> str:

@@ -1,11 +1,11 @@
-"""Operations of people who answer: the next questions, leases, answers, undo, placements."""
+"""Operations of people who answer: the next questions and looks, leases, answers, undo."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
-from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.question import SessionLook, SessionQuestion, question_id
 from samecluster.sessions.session import Session
 from samecluster.web.context import Call, ServerContext
 from samecluster.web.operations.declared import (
@@ -15,9 +15,13 @@ from samecluster.web.operations.declared import (
     CONFLICT,
     ITEM,
     ITEM_KEY,
+    LOOK,
+    LOOK_ID,
     PROGRESS,
     QUESTION,
     QUESTION_ID,
+    REPLY,
+    SECONDS,
     UNUSABLE,
     VERDICT,
     Operations,
@@ -36,6 +40,8 @@ from samecluster.web.operations.schema import (
     string,
 )
 from samecluster.web.session_thread import Urgency
+
+T = TypeVar("T")
 
 OPERATIONS = Operations()
 _TAKEN = shared("Taken", record(sequence=COUNT, progress=PROGRESS))
@@ -57,13 +63,7 @@ _BATCH_OF_SEVERAL = 2
     errors=[CONFLICT],
 )
 async def _next(context: ServerContext, call: Call) -> Any:
-    def ask(session: Session) -> tuple[list[SessionQuestion], str]:
-        if len(context.seen) > 1:
-            session.widen(_BATCH_OF_SEVERAL)
-        asked = session.ask(call.who, call["count"], context.lease_seconds)
-        return asked, "" if asked else session.progress().ended
-
-    asked, ended = await context.thread.call(ask, Urgency.ASK)
+    asked, ended = await _asked(context, call, lambda session: session.ask)
     summary = context.thread.summary
     return {
         "questions": [context.views.question(question, summary) for question in asked],
@@ -73,9 +73,31 @@ async def _next(context: ServerContext, call: Call) -> Any:
 
 
 @OPERATIONS.declare(
+    "POST /looks/next",
+    "The next looks for you, leased to you for lease_seconds: pairs, and screens of several pairs "
+    "if the session has these.",
+    body=record(count=integer(minimum=1, maximum=3)),
+    reply=record(
+        looks=array(LOOK, maxItems=3),
+        ended=TEXT,
+        waiting=boolean(description="Others hold all that is left; ask again soon."),
+    ),
+    errors=[CONFLICT],
+)
+async def _next_looks(context: ServerContext, call: Call) -> Any:
+    asked, ended = await _asked(context, call, lambda session: session.ask_looks)
+    summary = context.thread.summary
+    return {
+        "looks": [context.views.look(look, summary) for look in asked],
+        "ended": ended,
+        "waiting": not asked and not ended,
+    }
+
+
+@OPERATIONS.declare(
     "POST /heartbeat",
-    "You are still looking at these: keep them yours.",
-    body=record(questions=array(QUESTION_ID, maxItems=10)),
+    "You are still looking at these questions and looks: keep them yours.",
+    body=record(questions=array(LOOK_ID, maxItems=10)),
     reply=record(held=array(TEXT, description="Those that are still yours.")),
 )
 async def _heartbeat(context: ServerContext, call: Call) -> Any:
@@ -100,15 +122,57 @@ async def _release(context: ServerContext, call: Call) -> Any:
 @OPERATIONS.declare(
     "POST /answers",
     "An answer; the reply comes once it is safe on disk.",
-    body=record(question=QUESTION_ID, verdict=VERDICT, key=ANSWER_KEY),
+    body=record({"seconds": SECONDS}, question=QUESTION_ID, verdict=VERDICT, key=ANSWER_KEY),
     reply=_TAKEN,
     errors=[CONFLICT],
 )
 async def _answer(context: ServerContext, call: Call) -> Any:
     return await _take(
         context,
-        lambda session: session.tell(call["question"], call["verdict"], call.who, key=call["key"]),
+        lambda session: session.tell(
+            call["question"],
+            call["verdict"],
+            call.who,
+            key=call["key"],
+            seconds=call.given.get("seconds"),
+        ),
     )
+
+
+@OPERATIONS.declare(
+    "POST /looks",
+    "The reply to a look, taken as a whole or not at all; this comes once it is safe on disk.",
+    body=record({"seconds": SECONDS}, look=LOOK_ID, reply=REPLY, key=ANSWER_KEY),
+    reply=_TAKEN,
+    errors=[CONFLICT],
+)
+async def _reply(context: ServerContext, call: Call) -> Any:
+    return await _take(
+        context,
+        lambda session: session.tell_look(
+            call["look"],
+            call["reply"],
+            call.who,
+            key=call["key"],
+            seconds=call.given.get("seconds"),
+        ),
+    )
+
+
+@OPERATIONS.declare(
+    "POST /looks/undo",
+    "Take your own last answer back, a look as a whole; it comes again first.",
+    body=record(),
+    reply=record(look=nullable(LOOK)),
+    errors=[CONFLICT],
+)
+async def _undo_look(context: ServerContext, call: Call) -> Any:
+    context.placed.pop(call.who, None)
+    look = await context.thread.call(
+        lambda session: session.undo(call.who, context.lease_seconds), Urgency.ANSWER
+    )
+    summary = context.thread.summary
+    return {"look": None if look is None else context.views.look(look, summary)}
 
 
 @OPERATIONS.declare(
@@ -161,9 +225,12 @@ async def _undo(context: ServerContext, call: Call) -> Any:
     def back(session: Session) -> SessionQuestion | None:
         placed, last = context.placed.pop(call.who, []), session.state.last_answer(call.who)
         together = last is not None and last.sequence in placed
-        question = None
+        question: SessionQuestion | SessionLook | None = None
         for _ in placed if together else [None]:
             question = session.undo(call.who, context.lease_seconds)
+        if isinstance(question, SessionLook):
+            first = question.look.questions[0]
+            return session.question(question_id(map(context.views.key, first.shown)))
         return question
 
     question = await context.thread.call(back, Urgency.ANSWER)
@@ -192,6 +259,22 @@ async def _groups(context: ServerContext, call: Call) -> Any:
         )
         row = asked[0].rows[0] if asked else None
     return context.views.groups(row, context.thread.summary)
+
+
+async def _asked(
+    context: ServerContext,
+    call: Call,
+    asking: Callable[[Session], Callable[[str | None, int, float], list[T]]],
+) -> tuple[list[T], str]:
+    """What is asked next, or why nothing is."""
+
+    def ask(session: Session) -> tuple[list[T], str]:
+        if len(context.seen) > 1:
+            session.widen(_BATCH_OF_SEVERAL)
+        asked = asking(session)(call.who, call["count"], context.lease_seconds)
+        return asked, "" if asked else session.progress().ended
+
+    return await context.thread.call(ask, Urgency.ASK)
 
 
 async def _take(context: ServerContext, work: Callable[[Session], int]) -> Any:

@@ -89,6 +89,51 @@ QUESTION = shared(
         ),
     ),
 )
+LOOK_ID = string(minLength=3, maxLength=60000, description="The id of a look, as it came.")
+SECONDS: Schema = {
+    "type": "number",
+    "minimum": 0,
+    "maximum": 86400,
+    "description": "How long it was on the screen, with pauses cut.",
+}
+REPLY = shared(
+    "Reply",
+    record(
+        {
+            "groups": array(
+                integer(minimum=0),
+                description="Of a choice: the places of the groups, from 0; several are one.",
+            ),
+            "none": boolean(description="Of a choice: it belongs to none of the groups."),
+            "marked": array(ITEM_KEY, description="Of a sheet: the items that do not belong."),
+            "odd_reference": boolean(description="Of a sheet: the reference is the odd one."),
+            "joined": array(
+                array(ITEM_KEY), description="Of a board: the sets that are one; the rest differ."
+            ),
+            "unsure": {
+                "type": ["boolean", "array"],
+                "items": ITEM_KEY,
+                "description": "Of a choice: true if it cannot be told; else the items in doubt.",
+            },
+        }
+    ),
+)
+LOOK = shared(
+    "Look",
+    record(
+        kind=choice("pair", "choice", "sheet", "board"),
+        id=TEXT,
+        question=nullable(QUESTION, description="Of a pair; answer it with POST /answers."),
+        item=nullable(ITEM, description="The item of a choice, or the reference of a sheet."),
+        groups=array(
+            record(cluster=nullable(_GROUP), members=array(ITEM)),
+            description="Of a choice; their places are what a reply names.",
+        ),
+        items=array(ITEM, description="Of a sheet or a board."),
+        differs=array(TEXT, description="Columns in which the items differ much."),
+        before=nullable(REPLY, description="Your reply, if this is asked again after an undo."),
+    ),
+)
 _PREMISE = shared(
     "Premise",
     record(
@@ -120,9 +165,18 @@ PROGRESS = shared(
         n_items=COUNT,
         n_clusters=COUNT,
         n_questions=COUNT,
+        n_looks=integer(minimum=0, description="Screens that were answered, each as a whole."),
         by_how=BY_HOW,
         left=nullable(
-            record(low=COUNT, high=COUNT, text=TEXT),
+            record(
+                low=COUNT,
+                high=COUNT,
+                text=TEXT,
+                minutes=nullable(
+                    array(NUMBER, minItems=2, maxItems=2),
+                    description="The same as minutes, by the seconds that answers took so far.",
+                ),
+            ),
             description="What is left to ask, an 80 % interval.",
         ),
         audit=nullable(record(text=TEXT, met=boolean())),

@@ -126,6 +126,7 @@ async def _events(context: ServerContext, call: Call) -> Any:
                 who=nullable(TEXT),
                 role=nullable(_ROLE),
                 n_answers=COUNT,
+                n_looks=integer(minimum=0, description="Screens, each answered as a whole."),
                 last=nullable(
                     TEXT, description="When they were last here since the server started, UTC."
                 ),
@@ -135,8 +136,11 @@ async def _events(context: ServerContext, call: Call) -> Any:
     for_owners=True,
 )
 async def _people(context: ServerContext, _: Call) -> Any:
-    counted = await context.thread.call(
-        lambda session: Counter(said.who for said in session.state.answers() if not said.source)
+    counted, looks = await context.thread.call(
+        lambda session: (
+            Counter(said.who for said in session.state.answers() if not said.source),
+            session.state.book.looks_by_person(),
+        )
     )
     roles = context.people.roles()
     everybody = dict.fromkeys([*roles, *counted, *context.seen])
@@ -145,6 +149,7 @@ async def _people(context: ServerContext, _: Call) -> Any:
             "who": who,
             "role": roles.get(who),
             "n_answers": counted.get(who, 0),
+            "n_looks": looks.get(who, 0),
             "last": _time(context.seen.get(who)),
         }
         for who in everybody

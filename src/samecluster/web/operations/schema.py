@@ -50,14 +50,15 @@ def array(items: Schema, **keywords: Any) -> Schema:
     return {"type": "array", "items": items, **keywords}
 
 
-def record(**fields: Schema) -> Schema:
-    """An object with exactly these fields.
+def record(optional: Mapping[str, Schema] | None = None, **fields: Schema) -> Schema:
+    """An object with exactly these fields, and perhaps some that may be left out.
 
     >>> record(count=integer(minimum=1))["required"]
     ['count']
     """
     required = {"required": list(fields)} if fields else {}
-    return {"type": "object", "additionalProperties": False, **required, "properties": fields}
+    properties = {**fields, **(optional or {})}
+    return {"type": "object", "additionalProperties": False, **required, "properties": properties}
 
 
 def nullable(schema: Schema, **keywords: Any) -> Schema:

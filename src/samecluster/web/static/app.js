@@ -4,7 +4,6 @@ import { get, Refused } from "./api.js";
 import { clusterView } from "./cluster_view.js";
 import { clustersView } from "./clusters_view.js";
 import { element } from "./elements.js";
-import { groupsView } from "./groups_view.js";
 import { Keys } from "./keys.js";
 import { Live } from "./live.js";
 import { Outbox } from "./outbox.js";
@@ -21,7 +20,6 @@ const VIEWS = [
   { path: "clusters", text: "Clusters", view: clustersView },
   { path: "trouble", text: "Trouble", view: troubleView },
   { path: "people", text: "People", view: peopleView, owner: true },
-  { path: "groups", view: groupsView, under: "" },
   { path: "cluster", view: clusterView, under: "clusters" },
 ];
 const RETRY = 1000;
@@ -87,18 +85,11 @@ class App extends EventTarget {
   // Replies and events may overtake each other; what is older than what is shown is ignored.
   #take(progress) {
     if (progress.sequence < (this.progress?.sequence ?? 0)) return;
-    const hasNewClusters = progress.n_clusters !== this.progress?.n_clusters;
     this.progress = progress;
-    if (hasNewClusters) this.#refreshSession();
     this.dispatchEvent(new Event("progress"));
     this.#drawNavigation();
     // What others did may have opened new questions, or ended them.
     if (!this.queue.current) this.queue.refresh();
-  }
-
-  // Which views there are depends on how many clusters are known.
-  async #refreshSession() {
-    this.session = await get("session").catch(() => this.session);
   }
 
   #listen() {

@@ -39,8 +39,9 @@ export function others(question) {
 }
 
 // Fetched ahead, so that they are there when the question is shown.
-export function fetchPictures({ item, comparator, context }) {
-  for (const { image } of [item, comparator, ...context]) {
+export function fetchPictures({ item, comparator, context = [], items = [], groups = [] }) {
+  const members = groups.flatMap((group) => group.members);
+  for (const { image } of [item, comparator, ...context, ...items, ...members].filter(Boolean)) {
     if (image?.startsWith(IMAGES)) new Image().src = image;
   }
 }
@@ -74,6 +75,57 @@ export function small(item) {
     { class: "small small-text" },
     element("span", { class: "small-title", title: item.title }, item.title),
     element("span", { class: "small-line" }, line(item)),
+  );
+}
+
+// One item in full; columns that differ among those on the screen are marked.
+export function whole(item, differs = []) {
+  return element(
+    "div",
+    { class: "whole" },
+    item.image && element("div", { class: "frame" }, picture(item)),
+    item.text != null && element("p", { class: "text" }, item.text || "Blank."),
+    item.cells.length > 0 &&
+      element(
+        "dl",
+        { class: "cells" },
+        item.cells.map((cell) => cellLine(cell, differs.includes(cell.column))),
+      ),
+  );
+}
+
+// One item in a cell of a grid: its picture, the beginning of its text, or the columns that differ.
+export function inCell(item, differs) {
+  if (item.image) return element("figure", { class: "in-cell" }, picture(item), caption(item.title));
+  const telling = item.cells.filter((cell) => differs.includes(cell.column));
+  const cells = telling.length ? telling : item.cells;
+  return element(
+    "span",
+    { class: "in-cell" },
+    element("span", { class: "small-title", title: item.title }, item.title),
+    item.text != null && element("span", { class: "cell-text" }, item.text || "Blank."),
+    item.text == null &&
+      element(
+        "span",
+        { class: "cell-rows" },
+        cells.map((cell) =>
+          element(
+            "span",
+            { class: "cell-row" },
+            element("span", { class: "cell-column" }, cell.column),
+            element("span", { title: cell.text }, told(cell)),
+          ),
+        ),
+      ),
+  );
+}
+
+function cellLine(cell, isMarked) {
+  return element(
+    "div",
+    { class: isMarked ? "differs" : null },
+    element("dt", {}, cell.column),
+    element("dd", { title: cell.text }, told(cell)),
   );
 }
 

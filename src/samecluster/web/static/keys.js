@@ -12,9 +12,18 @@ export const ACTIONS = {
   undo: { key: "Backspace", says: "Undo" },
   flag: { key: "f", says: "Flag with a note" },
   help: { key: "?", says: "Help" },
+  none: { key: "0", says: "None of these" },
+  larger: { key: "l", says: "Show larger" },
+  odd: { key: "r", says: "The reference is the odd one" },
+  another: { key: "a", says: "Choose several, or another set" },
+  more: { key: "m", says: "More groups" },
+  find: { key: "/", says: "Find a group by name" },
 };
 
-// Left to the browser, or to moving about with the keyboard.
+// The keys of the terminal answer here too, unless they were given to something else.
+const ALSO = { y: "same", n: "different" };
+
+// Left to the browser, to moving about with the keyboard, or to marking and sending.
 const RESERVED = new Set(["Tab", "Enter", " ", "Escape", "Shift", "Control", "Alt", "Meta"]);
 const SIGNS = new Map([
   ["Backspace", "⌫"],
@@ -90,17 +99,22 @@ export class Keys extends EventTarget {
     if (event.repeat || event.isComposing || event.defaultPrevented) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (!this.#on || typing(event.target) || document.querySelector("dialog[open]")) return;
-    const key = normal(event.key);
-    const action = Object.keys(this.#map).find((name) => this.#map[name] === key);
+    const key = pressed(event);
+    const action = Object.keys(this.#map).find((name) => this.#map[name] === key) ?? ALSO[key];
     const does = this.#bound[action] ?? this.#bound[key];
-    if (!does) return;
+    if (!does || does(event) === false) return;
     event.preventDefault();
-    does();
   }
 }
 
 export function signOf(key) {
   return SIGNS.get(key) ?? (key.length === 1 ? key.toUpperCase() : key);
+}
+
+// With Shift a digit is another sign on every keyboard: its place counts.
+function pressed({ key, code, shiftKey }) {
+  const digit = shiftKey && /^(?:Digit|Numpad)(\d)$/.exec(code);
+  return digit && !/\d/.test(key) ? `Shift+${digit[1]}` : normal(key);
 }
 
 function normal(key) {

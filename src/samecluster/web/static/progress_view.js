@@ -52,6 +52,7 @@ function drawTold(told, progress, sample) {
       "dl",
       { class: "card facts" },
       fact("Questions answered", number(progress.n_questions)),
+      fact("Looks", number(progress.n_looks)),
       fact("Left", leftText(progress)),
       fact("Clusters found", number(progress.n_clusters)),
       fact("Audit", progress.audit ? sentence(progress.audit.text) : "None was asked for."),

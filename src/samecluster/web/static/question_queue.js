@@ -1,8 +1,9 @@
-// The queue of questions: the current one, and those fetched ahead so that the next one is there at
+// The queue of questions, pairs or larger looks: the current one, and those fetched ahead so that the next one is there at
 // once. Once shown, a question stays until it is answered: nothing may change under the eyes of a
 // person who is about to press a key.
 
 import { leaveWord, post, Unreachable } from "./api.js";
+import { Stopwatch } from "./stopwatch.js";
 
 const AHEAD = 2;
 const WAIT = 1000;
@@ -18,6 +19,7 @@ export class QuestionQueue extends EventTarget {
   said = null;
   #ahead = [];
   #outbox;
+  #clock = new Stopwatch();
   #fetching = null;
   #wasLost = false;
   // Answered since the last request for questions began: its reply may not know of them yet.
@@ -40,6 +42,11 @@ export class QuestionQueue extends EventTarget {
 
   answer(verdict) {
     this.#take("answers", { verdict }, verdict);
+  }
+
+  // The reply to a screen of several pairs, in words for the line beside the undo button.
+  reply(reply, said) {
+    this.#take("looks", { reply }, said);
   }
 
   flag(note) {
@@ -89,14 +96,15 @@ export class QuestionQueue extends EventTarget {
     if (!unsent || (await this.#outbox.send())) return this.#undoThere();
     if (!this.#outbox.mayHaveArrived(unsent)) this.#outbox.withdraw(unsent);
     if (!unsent.question) return true;
-    this.#putInFront({ ...unsent.question, before: unsent.body.verdict ?? "unsure" });
+    const { verdict, reply } = unsent.body;
+    this.#putInFront({ ...unsent.question, before: verdict ?? reply ?? "unsure" });
     return true;
   }
 
   async #undoThere() {
-    const { question } = await post("undo");
-    if (question) this.#putInFront(question);
-    return Boolean(question);
+    const { look } = await post("looks/undo");
+    if (look) this.#putInFront(received(look));
+    return Boolean(look);
   }
 
   #putInFront(question) {
@@ -113,17 +121,21 @@ export class QuestionQueue extends EventTarget {
     if (!question) return;
     this.said = said;
     this.#answered.add(question.id);
+    const { seconds } = this.#clock;
     this.#show(this.#ahead.shift() ?? null);
-    this.#outbox.add(path, { question: question.id, ...body }, question);
+    const about = path === "looks" ? { look: question.id } : { question: question.id };
+    const timed = path === "flags" ? {} : { seconds };
+    this.#outbox.add(path, { ...about, ...timed, ...body }, question);
   }
 
   async #fetch() {
     try {
-      this.#answered = new Set(this.#outbox.entries().map((entry) => entry.body.question));
+      const unsent = this.#outbox.entries();
+      this.#answered = new Set(unsent.map(({ body }) => body.question ?? body.look));
       if (this.#wasLost) await this.#stillHere();
-      const reply = await post("next", { count: AHEAD });
+      const { looks, ...reply } = await post("looks/next", { count: AHEAD });
       this.#wasLost = false;
-      this.#receive(reply);
+      this.#receive({ ...reply, questions: looks.map(received) });
     } catch (error) {
       this.#lost();
       if (error instanceof Unreachable) this.#later(WAIT);
@@ -161,6 +173,7 @@ export class QuestionQueue extends EventTarget {
 
   #show(question) {
     this.current = question;
+    this.#clock.start();
     this.empty = "";
     this.dispatchEvent(new Event("change"));
   }
@@ -183,4 +196,9 @@ export class QuestionQueue extends EventTarget {
     const held = [this.current, ...this.#ahead].filter(Boolean).map(({ id }) => id);
     if (held.length && !document.hidden) await post("heartbeat", { questions: held });
   }
+}
+
+// A pair comes as the question it is.
+function received({ question, ...look }) {
+  return question ? { ...question, kind: "pair" } : look;
 }

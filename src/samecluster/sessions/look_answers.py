@@ -1,0 +1,95 @@
+"""What of a reply to a look is news, pair by pair, and what each answer is to the run.
+
+What follows from answers that there are, or from others of the same reply, is not written down: it
+is no answer of its own, and does not count as a question.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import combinations
+from typing import TypeAlias
+
+from samecluster.errors import ContradictionError, ProtocolError
+from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import Board, Choice
+from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.sessions.look_queue import LookQueue
+from samecluster.sessions.question import SessionLook
+from samecluster.sessions.running.engine import Engine
+from samecluster.sessions.state.state import State
+from samecluster.sessions.state.votes import pair_of
+
+Said: TypeAlias = list[tuple[tuple[str, str], Verdict]]
+NewAnswers: TypeAlias = list[tuple[str, str, str, str]]
+"""Two keys, the verdict and the role of each answer, as events have them."""
+
+
+def said_again(state: State, said: Said) -> NewAnswers | None:
+    """The answers of a reply that was undone and is given again; None if the run was elsewhere.
+
+    Nothing need be worked out for it: the run goes on where it was.
+    """
+    verdict_of = {pair_of(items): verdict for items, verdict in said}
+    told = []
+    for fact in reversed(state.undone_facts):
+        if verdict_of.get(fact.pair) is not fact.verdict:
+            break
+        told.append((*fact.items, fact.verdict.value, "plan"))
+    if not told:
+        return None
+    second = [(*items, v.value, "beside") for items, v in said if pair_of(items) in state.facts]
+    return [*told, *second]
+
+
+def new_answers(
+    look: SessionLook,
+    said: Said,
+    who: str | None,
+    state: State,
+    queue: LookQueue,
+    engine: Engine,
+) -> NewAnswers:
+    """What is news in a reply.
+
+    ProtocolError if all of the look is known by now; ContradictionError if it joins what answers
+    separate.
+    """
+    ledger = engine.run.ledger
+    if look.look.left(ledger.known) is None:
+        raise ProtocolError("this look is no longer open: answers have settled it; take the next")
+    questions = [engine.question(items) for items, _ in said]
+    if any(map(engine.run.awaits, look.look.questions)):
+        queue.plan(pair_of(items) for items, _ in said)
+    known = _known_among({row for question in questions for row in question.pair}, ledger)
+    may_disagree = not isinstance(look.look, Board | Choice) or _is_one_group(look, said)
+    news: NewAnswers = []
+    for (items, verdict), question in zip(said, questions, strict=True):
+        pair, implied = pair_of(items), known.implied(question)
+        vote, role = state.vote(pair, who), queue.role(pair)
+        disagrees = implied is not None and verdict not in (implied, Verdict.UNSURE)
+        if disagrees and verdict is Verdict.SAME and not may_disagree:
+            raise ContradictionError((*ledger.reasons(question), Answer(question, verdict)))
+        if pair in state.facts:
+            if vote is None or vote.verdict is not verdict:
+                news.append((*items, verdict.value, "beside"))
+        elif implied is None or disagrees:
+            news.append((*items, verdict.value, role))
+        if implied is None:
+            known.record(Answer(question, verdict))
+    return news
+
+
+def _known_among(rows: Iterable[int], ledger: Ledger) -> Ledger:
+    """What a ledger implies about pairs of these rows."""
+    among = Ledger()
+    for one, two in combinations(sorted(rows), 2):
+        implied = ledger.implied(Question(one, two))
+        if implied is not None:
+            among.record(Answer(Question(one, two), implied))
+    return among
+
+
+def _is_one_group(look: SessionLook, said: Said) -> bool:
+    """Whether a reply to a choice is about one group, and says nothing about others."""
+    return isinstance(look.look, Choice) and len(said) == 1

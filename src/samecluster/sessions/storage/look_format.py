@@ -1,0 +1,193 @@
+"""Looks and replies as JSON, about keys: in events, in ids of looks, and in the page's API.
+
+A look is ``{"kind": "sheet", "reference": key, "items": [key, ...]}``, with the fields of its
+class. A reply to a choice is one of ``{"groups": [place, ...]}``, ``{"none": true}`` and
+``{"unsure": true}``; to a sheet ``{"marked": [key, ...]}``, to a board ``{"joined": [[key, key],
+...]}``, both with ``"unsure": [key, ...]`` if there are such items, and a sheet with
+``"odd_reference": true`` if that was said.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields
+from typing import Any, TypeAlias, TypeGuard
+
+from samecluster.errors import InvalidInputError
+from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
+from samecluster.questions.look import verdicts_of as _verdicts_of
+from samecluster.questions.pair import Verdict
+
+LargeLook: TypeAlias = Choice | Sheet | Board
+_KINDS: dict[str, type[LargeLook]] = {"choice": Choice, "sheet": Sheet, "board": Board}
+_NO_LOOK = "is not a look; take it from ask_looks()"
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """A look about keys and, if there is one, the reply to it; both as JSON of one form.
+
+    ``id`` is the look itself, so that it means the same look tomorrow.
+    """
+
+    id: str
+    reply: str = ""
+
+    @property
+    def kind(self) -> str:
+        return str(json.loads(self.id)["kind"])
+
+    @property
+    def keys(self) -> list[str]:
+        """All items on the screen."""
+        numbers = _Numbers()
+        self.look(numbers)
+        return list(numbers.of_key)
+
+    def look(self, number_of: Callable[[str], int]) -> LargeLook:
+        """The look about numbers that stand for the keys, such as rows."""
+        return _look(json.loads(self.id), number_of)
+
+    def verdicts(self) -> list[tuple[tuple[str, str], Verdict]]:
+        """What the reply says, pair of keys by pair; InvalidInputError if it does not fit."""
+        numbers = _Numbers()
+        look = self.look(numbers)
+        reply = _reply(self.kind, json.loads(self.reply), numbers)
+        keys = list(numbers.of_key)
+        return [((keys[q.item], keys[q.comparator]), v) for q, v in _verdicts_of(look, reply)]
+
+
+class _Numbers:
+    """Numbers for keys, in the order in which they turn up."""
+
+    def __init__(self) -> None:
+        self.of_key: dict[str, int] = {}
+
+    def __call__(self, key: str) -> int:
+        return self.of_key.setdefault(key, len(self.of_key))
+
+
+def text_of(value: Any) -> str:
+    """JSON of one form."""
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+
+def is_storable(look: Look) -> TypeGuard[LargeLook]:
+    """Whether this kind of look can be shown and kept; others are asked as pairs."""
+    return isinstance(look, tuple(_KINDS.values()))
+
+
+def looked(look: LargeLook, key_of: Callable[[int], str]) -> Looked:
+    """A look about rows as one about keys."""
+    return Looked(text_of(look_body(look, key_of)))
+
+
+def look_body(look: LargeLook, key_of: Callable[[int], str]) -> dict[str, Any]:
+    kind = next(name for name, made in _KINDS.items() if isinstance(look, made))
+    told = {one.name: _renamed(getattr(look, one.name), key_of) for one in fields(look)}
+    return {"kind": kind, **told}
+
+
+def checked_look(value: Any) -> Looked:
+    """A look from its id or its JSON; InvalidInputError if it is none."""
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except ValueError:
+            value = None
+    _look(value, _Numbers())
+    return Looked(text_of(value))
+
+
+def checked_reply(look: Looked, reply: Any) -> Looked:
+    """The look with a reply; InvalidInputError if it does not fit."""
+    found = Looked(look.id, text_of(reply))
+    found.verdicts()
+    return found
+
+
+def reply_body(reply: Reply, key_of: Callable[[int], str]) -> dict[str, Any]:
+    """A reply about rows as one about keys."""
+    match reply:
+        case Picks(groups, unsure):
+            chosen: dict[str, Any] = {"groups": list(groups)} if groups else {}
+            return {**chosen, "unsure": True} if unsure else chosen or {"none": True}
+        case Marks(marked, doubted, odd):
+            body = {"marked": _renamed(marked, key_of), "unsure": _renamed(doubted, key_of)}
+            body["odd_reference"] = odd
+        case Unions(joined, doubted):
+            body = {"joined": _renamed(joined, key_of), "unsure": _renamed(doubted, key_of)}
+        case _:
+            raise InvalidInputError(f"{reply!r} is not the reply to a look of several pairs")
+    return {name: value for name, value in body.items() if value or name in ("marked", "joined")}
+
+
+def _look(body: Any, number_of: Callable[[str], int]) -> LargeLook:
+    kind = _KINDS.get(body["kind"]) if _is_record(body) and _is_text(body.get("kind")) else None
+    if kind is None:
+        raise InvalidInputError(f"{_shown(body)} {_NO_LOOK}")
+    told = {name: value for name, value in body.items() if name != "kind"}
+    depths = {"groups": 2, "items": 1, "item": 0, "reference": 0}
+    names = {one.name for one in fields(kind)}
+    if told.keys() != names or not all(_is_nested(told[n], depths[n]) for n in names):
+        raise InvalidInputError(f"{_shown(body)} {_NO_LOOK}")
+    return kind(**{one.name: _renamed(told[one.name], number_of) for one in fields(kind)})
+
+
+def _reply(kind: str, body: Any, number_of: _Numbers) -> Reply:
+    if not _is_record(body):
+        raise InvalidInputError(f"the reply to a {kind} must be a record, got {_shown(body)}")
+    if kind == "choice":
+        return _picks(body)
+    first, depth = ("marked", 1) if kind == "sheet" else ("joined", 2)
+    flags = {"odd_reference"} if kind == "sheet" else set()
+    if first not in body or body.keys() - {first, "unsure"} - flags:
+        raise InvalidInputError(f"the reply to a {kind} has {first!r}, and 'unsure' if needed")
+    unsure, odd = body.get("unsure", []), body.get("odd_reference", False)
+    if not _is_nested(body[first], depth) or not _is_nested(unsure, 1) or odd not in (True, False):
+        raise InvalidInputError(f"{first!r} and 'unsure' list keys of items on the {kind}")
+    told, doubted = _renamed(body[first], number_of), _renamed(unsure, number_of)
+    return Marks(told, doubted, odd) if kind == "sheet" else Unions(told, doubted)
+
+
+def _picks(body: Mapping[str, Any]) -> Picks:
+    if len(body) == 1:
+        if body.get("unsure") is True:
+            return Picks(unsure=True)
+        if body.get("none") is True:
+            return Picks()
+        groups = body.get("groups")
+        if isinstance(groups, list) and groups and all(type(place) is int for place in groups):
+            return Picks(tuple(dict.fromkeys(groups)))
+    raise InvalidInputError(
+        'a choice is answered with one of {"groups": [place, ...]}, {"none": true} and '
+        '{"unsure": true}'
+    )
+
+
+def _renamed(value: Any, name: Callable[[Any], Any]) -> Any:
+    """Items in nested lists by other names; lists of keys, tuples of numbers."""
+    if isinstance(value, list):
+        return tuple(_renamed(one, name) for one in value)
+    if isinstance(value, tuple):
+        return [_renamed(one, name) for one in value]
+    return name(value)
+
+
+def _is_record(value: Any) -> bool:
+    return isinstance(value, dict)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _is_nested(value: Any, depth: int) -> bool:
+    if depth == 0:
+        return isinstance(value, str)
+    return isinstance(value, list) and all(_is_nested(one, depth - 1) for one in value)
+
+
+def _shown(value: Any) -> str:
+    return ascii(value)[:80]

@@ -1,0 +1,217 @@
+"""`samecluster cluster --llm` against a real server on this machine."""
+
+import csv
+import json
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from examples.chat_server import Habits
+from samecluster import Verdict
+from samecluster.errors import InvalidInputError
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
+from tests.cases.command_line import run
+from tests.oracles.chat.tickets import MADE, TEXTS, TRUTH, server
+
+SECRET = "sk-very-secret-4711"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch) -> Path:
+    with (tmp_path / "tickets.csv").open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["ticket", "width", "height", "message", "topic"])
+        for row, (point, text) in enumerate(zip(MADE.X.tolist(), TEXTS, strict=True)):
+            writer.writerow([f"T-{row}", *point, text, TRUTH[text]])
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SAMECLUSTER_LLM_KEY", SECRET)
+    return tmp_path
+
+
+def cluster(at, *more, yes=True):
+    sending = ["--yes"] if yes else []
+    return run(
+        "cluster", "tickets.csv", "--id", "ticket", "--truth", "topic", "--show", "message",
+        "--llm", at.url, "--model", "tiny", "--criterion", "same topic", *sending, *more,
+    )  # fmt: skip
+
+
+def right(rows):
+    return Verdict.of(bool(MADE.labels[rows[0]] == MADE.labels[rows[1]]))
+
+
+def told(done) -> dict[str, Any]:
+    facts: dict[str, Any] = json.loads(done.stdout)
+    return facts
+
+
+def test_a_model_finds_the_groups_and_is_named_in_log_and_claims(folder) -> None:
+    with server(Habits(prose=0.2), key=SECRET) as at:
+        done = cluster(at, "--prices", "0.15,0.60", "--max-cost", "2", "--json")
+        assert done.returncode == 0, done.stderr
+        n_sent = at.account.n_requests
+        again = cluster(at, "--json")
+    facts = told(done)
+    assert facts["error"] == 0
+    assert facts["people"] == ["model tiny"]
+    assert facts["by_how"]["asked"] == facts["by_how"]["proven"] == 0
+    assert "inferred, by model tiny, right if" in " ".join(facts["rests_on"])
+    assert "column message goes to 127.0.0.1:" in done.stderr
+    assert "at most $" in done.stderr
+    assert f"tiny: {facts['questions']} looks, " in done.stderr
+    assert told(again)["labelled"] == facts["labelled"]
+    assert at.account.n_requests == n_sent
+    kept = folder / "tickets.csv.samecluster-llm.jsonl"
+    assert stat.S_IMODE(kept.stat().st_mode) == 0o600
+    assert kept.name in done.stderr
+    for path in folder.iterdir():
+        assert SECRET.encode() not in path.read_bytes()
+    assert SECRET not in done.stdout + done.stderr
+    assert "T-1" not in kept.read_text(), "the id was sent"
+
+
+def test_nothing_is_sent_before_somebody_agrees(folder) -> None:
+    with server() as at:
+        done = cluster(at, yes=False)
+        assert done.returncode == 2
+        assert "nothing was sent: say --yes to send it to 127.0.0.1:" in done.stderr
+        assert at.account.n_requests == 0
+    assert not (folder / "tickets.csv.samecluster").exists()
+
+
+def test_the_same_run_elsewhere_costs_nothing_with_the_cache(folder) -> None:
+    with server(key=SECRET) as at:
+        assert cluster(at).returncode == 0
+        before = at.account.n_requests
+        (folder / "tickets.csv.samecluster").unlink()
+        assert cluster(at).returncode == 0
+        assert at.account.n_requests == before
+        (folder / "tickets.csv.samecluster").unlink()
+        kept = folder / "tickets.csv.samecluster-llm.jsonl"
+        kept.unlink()
+        assert cluster(at, "--no-cache").returncode == 0
+        assert at.account.n_requests == 2 * before
+        assert not kept.exists()
+
+
+def test_at_the_limit_of_cost_there_are_labels_and_the_command_goes_on(folder) -> None:
+    with server(key=SECRET) as at:
+        cost = "--prices", "1,4", "--parallel", "1"
+        done = cluster(at, *cost, "--max-cost", "0.0045", "--json")
+        assert done.returncode == 0
+        assert "Stopped: max_cost is $0.0045" in done.stderr
+        assert at.account.cost((1, 4)) <= 0.0045
+        n_asked = told(done)["questions"]
+        assert n_asked > 0
+        done = cluster(at, *cost, "--max-cost", "2", "--json")
+        assert told(done)["error"] == 0
+        assert at.account.n_requests == told(done)["questions"]
+
+
+def test_a_server_that_fails_costs_no_answer(folder) -> None:
+    with server(Habits(broken=0.3), key=SECRET) as at:
+        for _ in range(100):
+            done = cluster(at, "--retries", "0", "--parallel", "1")
+            if done.returncode == 0:
+                break
+            assert done.returncode == 1
+            assert "(500: Something went wrong)" in done.stderr
+            assert "Traceback" not in done.stderr
+        assert done.returncode == 0
+        assert set(at.account.charges.values()) == {1}
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        (["--audit", "0.05"], "an audit counts answers of people alone, and here model tiny"),
+        (["--who", "ann"], "a model goes by its own name"),
+        (["--oracle-cmd", "true"], "--llm and --oracle-cmd exclude each other"),
+        (["--in-blocks"], "--llm does not go with --in-blocks"),
+        (["--max-cost", "1"], "max_cost needs prices"),
+        (["--prices", "cheap"], "prices must be two numbers"),
+        (["--criterion", " "], "criterion must say"),
+        (["--model", ""], "--llm needs the name of a model"),
+        (["--llm", "http://192.0.2.1/v1"], "would get the key unencrypted"),
+        (["--llm", "nowhere"], "the address of a chat server"),
+        (["--show", "topic"], "is the truth, not to be seen"),
+        (["--parallel", "0"], "parallel must be at least 1"),
+    ],
+)
+def test_wrong_options_are_one_line_and_leave_nothing(folder, more, words) -> None:
+    with server(key=SECRET) as at:
+        done = cluster(at, *more)
+        assert done.returncode == 2
+        assert words in done.stderr.splitlines()[-1]
+        assert at.account.n_requests == 0
+    assert not (folder / "tickets.csv.samecluster").exists()
+    assert SECRET not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("options", "words"),
+    [
+        ({"key": "another"}, "the key is refused: set SAMECLUSTER_LLM_KEY"),
+        ({"model": "large"}, "no such model"),
+        ({"habits": Habits(refusal=1.0)}, "try another model or template"),
+    ],
+)
+def test_what_the_server_refuses_is_said(folder, options, words) -> None:
+    with server(**{"key": SECRET, **options}) as at:
+        done = cluster(at, "--retries", "1")
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert SECRET not in done.stderr
+
+
+def test_people_go_on_in_the_session_but_audit_in_their_own(folder) -> None:
+    with server(key=SECRET) as at:
+        assert cluster(at, "--max-questions", "5").returncode == 0
+        with open_session(Request("tickets.csv", max_questions="none")) as opened:
+            session = opened.session
+            with pytest.raises(InvalidInputError, match="an audit counts answers of people alone"):
+                session.set_parameters(audit=(0.05, 0.95))
+            (question, *_) = session.ask("ann")
+            session.tell(question.id, right(question.rows), "ann")
+        done = cluster(at)
+        assert done.returncode == 2
+        assert "has answers of ann; to let the model answer there, too, say --join" in done.stderr
+        facts = told(cluster(at, "--join", "--json"))
+    assert sorted(facts["people"]) == ["ann", "model tiny"]
+    assert facts["by_how"]["asked"] == 0, "labels rest on what the model said, too"
+
+
+def test_people_audit_the_labels_of_a_model(folder) -> None:
+    """As the command says at its end: with the labels as hints, and answers of people alone."""
+    with server(Habits(item_error=0.05), key=SECRET) as at:
+        assert cluster(at, "-o", "labels.csv").returncode == 0
+    done = run(
+        "cluster", "labels.csv", "--id", "ticket", "--features", "width,height", "--truth", "topic",
+        "--labels", "cluster", "--labels-as", "hint", "--audit", "0.05", "--json",
+    )  # fmt: skip
+    facts = told(done)
+    assert any("Audit, whatever the labels rest on: at most" in line for line in facts["rests_on"])
+    assert facts["error"] <= 0.05
+    assert not any("model tiny" in line for line in facts["rests_on"])
+
+
+def test_from_a_shell_in_a_process_of_its_own(folder) -> None:
+    with server(key=SECRET) as at:
+        command = [sys.executable, "-m", "samecluster", "cluster", "tickets.csv", "--yes"]
+        options = ["--llm", at.url, "--model", "tiny", "--criterion", "same", "--show", "message"]
+        done = subprocess.run(
+            [*command, *options, "--ignore", "topic", "-o", "labels.csv"],
+            capture_output=True,
+            text=True,
+            stdin=subprocess.DEVNULL,
+        )
+    assert done.returncode == 0, done.stderr
+    assert "Nobody has checked what model tiny said." in done.stdout
+    with open("labels.csv", newline="") as file:
+        assert {row["how"] for row in csv.DictReader(file)} <= {"inferred", "predicted"}

@@ -1,0 +1,489 @@
+"""Looks in sessions: a reply is one event, kept, undone and refused as a whole."""
+
+import json
+import random
+from contextlib import nullcontext
+from typing import Any
+
+import numpy as np
+import pytest
+
+from samecluster import clustering_error, recover, start
+from samecluster.errors import AnswerError, InvalidInputError, ProtocolError
+from samecluster.oracles import LabelOracle
+from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import Board, Choice, LookSizes, Marks, Picks, Sheet, Unions
+from samecluster.questions.pair import Answer, Question
+from samecluster.recovery.certify.plan import Certify
+from samecluster.sessions.question import SessionLook, SessionQuestion
+from samecluster.sessions.session import Session
+from tests.cases.campaign import runs
+from tests.cases.look_cases import answer_looks, tell, true_reply
+from tests.cases.session_cases import (
+    Clock,
+    answer_all,
+    instance,
+    kinds,
+    new_session,
+    reopened,
+    same_known,
+)
+
+MADE = instance(30)
+TRUTH = MADE.labels.tolist()
+
+
+def glances(clock: Clock | None = None, **parameters: Any) -> Session:
+    return new_session(MADE, clock=clock, method="glances", looks="auto", **parameters)
+
+
+def is_open_for(session: Session, screen: SessionLook) -> bool:
+    """Whether the facts leave something of it open."""
+    ledger = Ledger()
+    for fact in session.state.facts.values():
+        rows = [session.state.items.row_of[key] for key in fact.items]
+        ledger.record(Answer(Question(*rows), fact.verdict))
+    return screen.look.left(ledger.known) is not None
+
+
+def look_of(session: Session, kind: type) -> SessionLook:
+    """Answer until a look of this kind is to be answered."""
+    while True:
+        (look,) = session.ask_looks()
+        if isinstance(look, SessionLook) and isinstance(look.look, kind):
+            return look
+        tell(session, look, TRUTH)
+
+
+def test_a_session_asks_the_looks_that_recover_asks() -> None:
+    made = instance()
+    session = new_session(n_clusters=3, looks="auto")
+    asked = answer_looks(session, made.labels.tolist())
+    found = recover(
+        made.X,
+        LabelOracle(made.labels),
+        n_clusters=3,
+        margin=made.margin,
+        method=Certify(kernel="numpy", effort="fast"),
+        looks="auto",
+        random_state=7,
+    )
+    known = session.snapshot()
+    assert "sheet" in asked
+    assert (known.n_looks, known.n_questions) == (found.n_looks, found.n_questions)
+    assert known.n_shown == found.n_shown
+    assert len(asked) == session.progress().n_looks == found.n_looks
+    assert (known.how == found.how).all()
+    assert clustering_error(known.labels, made.labels) == 0
+    assert f"in {found.n_looks} looks" in str(session.progress())
+    same_known(session, reopened(session))
+
+
+def test_all_kinds_of_looks_are_kept_as_one_event_each_and_counted_by_what_is_news() -> None:
+    session = glances()
+    asked = answer_looks(session, TRUTH)
+    assert set(asked) >= {"sheet", "board", "choice"}
+    assert kinds(session).count("looked") == sum(kind != "pair" for kind in asked)
+    assert clustering_error(session.snapshot().labels, MADE.labels) == 0
+    found = recover(
+        MADE.X,
+        LabelOracle(TRUTH),
+        method="glances",
+        looks="auto",
+        margin=MADE.margin,
+        random_state=7,
+    )
+    assert session.state.n_questions == found.n_questions
+    assert session.progress().n_looks == found.n_looks == len(asked)
+    same_known(session, reopened(session, MADE))
+
+
+def test_pairs_answer_a_session_of_looks_too() -> None:
+    """Programs and pages that only know pairs."""
+    session = glances()
+    answer_all(session, MADE)
+    assert kinds(session).count("looked") == 0
+    assert clustering_error(session.snapshot().labels, MADE.labels) == 0
+
+
+def test_without_the_parameter_looks_are_pairs_and_the_file_is_of_the_old_format() -> None:
+    one, two = new_session(), new_session()
+    while looks := one.ask_looks():
+        (question,) = two.ask()
+        assert looks == [question]
+        tell(one, looks[0], instance().labels.tolist())
+        tell(two, question, instance().labels.tolist())
+    assert not two.ask()
+    assert list(one.events()) == list(two.events())
+    assert next(one.events()).body["format"] == 1
+    assert next(glances().events()).body["format"] == 2
+    one.set_parameters(looks="auto")
+    assert list(one.events())[-1].body["format"] == 2
+
+
+def test_sizes_are_parameters() -> None:
+    session = new_session(looks={"choice": 1, "sheet": 1, "board": 2})
+    assert set(answer_looks(session, instance().labels.tolist())) == {"pair"}
+    for wrong in ("some", {"choice": 0}, {"page": 2}, 3):
+        with pytest.raises(InvalidInputError):
+            session.set_parameters(looks=wrong)
+    session.set_parameters(looks=LookSizes(choice=3))
+    assert session.state.parameters["looks"] == {"choice": 3, "sheet": 12, "board": 12}
+
+
+@pytest.mark.parametrize("n", [1, 4, 7, 11])
+def test_a_resumed_session_shows_the_look_that_was_on_the_screen(n) -> None:
+    session = glances()
+    answer_looks(session, TRUTH, n)
+    resumed = reopened(session, MADE)
+    assert resumed.ask_looks() == session.ask_looks()
+    same_known(session, resumed)
+
+
+def test_undo_takes_a_look_back_as_a_whole_without_limit_across_restarts() -> None:
+    session = glances()
+    asked, n_questions = [], []
+    for _ in range(9):
+        (look,) = session.ask_looks()
+        asked.append(look)
+        n_questions.append(session.state.n_questions)
+        tell(session, look, TRUTH)
+    for look, before in zip(reversed(asked), reversed(n_questions), strict=True):
+        session = reopened(session, MADE)
+        again = session.undo()
+        assert again is not None
+        assert again.id == look.id
+        assert again.before is not None
+        assert session.state.n_questions == before
+        assert [shown.id for shown in session.ask_looks(count=5)] == [look.id]
+    assert session.undo() is None
+    assert not session.state.facts
+    for look in asked:
+        (shown,) = session.ask_looks()
+        assert shown.id == look.id
+        tell(session, shown, TRUTH)
+    same_known(session, reopened(session, MADE))
+
+
+def test_the_same_reply_after_undo_rebuilds_nothing(monkeypatch) -> None:
+    made = []
+
+    def counted(*data, **parameters):
+        made.append(start(*data, **parameters))
+        return made[-1]
+
+    monkeypatch.setattr("samecluster.sessions.running.engine.start", counted)
+    session = glances()
+    answer_looks(session, TRUTH, 9)
+    session.prepare()
+    assert len(made) == 1
+    for _ in range(4):
+        session.undo()
+    answer_looks(session, TRUTH, 4)
+    session.snapshot()
+    assert len(made) == 1
+    session.undo()
+    (look,) = session.ask_looks()
+    assert isinstance(look, SessionLook)
+    reply: Any = (
+        {"unsure": True} if isinstance(look.look, Choice) else {"marked": look.body["items"]}
+    )
+    session.tell_look(look.id, reply)
+    session.snapshot()
+    assert len(made) == 2
+    same_known(session, reopened(session, MADE))
+
+
+def test_a_wrong_reply_undone_leaves_no_trace_in_the_outcome() -> None:
+    session, clean = glances(), glances()
+    sheet = look_of(session, Sheet)
+    session.tell_look(
+        sheet.id, {"marked": sheet.body["items"][:1], "unsure": sheet.body["items"][1:]}
+    )
+    session.undo()
+    answer_looks(session, TRUTH)
+    answer_looks(clean, TRUTH)
+    assert (session.snapshot().labels == clean.snapshot().labels).all()
+    assert session.snapshot().answers == clean.snapshot().answers
+
+
+def test_telling_the_same_look_again_changes_nothing_also_after_a_restart() -> None:
+    session = glances()
+    look = look_of(session, Board)
+    reply = true_reply(look.look, TRUTH)
+    number = session.tell_look(look.id, reply, key="screen-1")
+    before = kinds(session)
+    for one in (session, reopened(session, MADE)):
+        assert one.tell_look(look.id, reply) == number
+        assert one.tell_look(look.id, reply, key="screen-1") == number
+        assert one.tell_look(look.id, reply, key="screen-2") == number
+        with pytest.raises(ProtocolError, match="key of its own"):
+            one.tell_look(look.id, {"joined": []}, key="screen-1")
+        with pytest.raises(ProtocolError, match="key of its own"):
+            one.tell(one.ask()[0].id, "same", key="screen-1")
+        assert kinds(one) == before
+    session.undo()
+    assert session.tell_look(look.id, reply, key="screen-1") == number, "it arrives again"
+    assert session.tell_look(look.id, reply, key="screen-2") == number
+    assert kinds(session) == [*before, "retracted"]
+
+
+def choice_replies(look: SessionLook) -> list[Any]:
+    return [
+        {"groups": [len(look.body["groups"])]},
+        {"groups": [-1]},
+        {"groups": []},
+        {"groups": [0], "none": True},
+        {"groups": [0], "unsure": True},
+        {"none": True, "unsure": True},
+        {"none": False},
+        {"groups": ["0"]},
+        {"groups": [True]},
+        {"marked": []},
+        {},
+        Picks((0,), unsure=True),
+        Marks(),
+    ]
+
+
+def sheet_replies(look: SessionLook) -> list[Any]:
+    items = look.body["items"]
+    return [
+        {"marked": ["stranger"]},
+        {"marked": [look.body["reference"]]},
+        {"marked": items[:1], "unsure": items[:1]},
+        {"marked": items, "odd_reference": True},
+        {"marked": [], "odd_reference": "yes"},
+        {"marked": "all"},
+        {"unsure": []},
+        {"marked": [], "note": "?"},
+        {"joined": []},
+        Unions(),
+    ]
+
+
+def board_replies(look: SessionLook) -> list[Any]:
+    items = look.body["items"]
+    return [
+        {"joined": [[items[0], "stranger"]]},
+        {"joined": [items[:2], items[1:3]]},
+        {"joined": [items[:2]], "unsure": items[:1]},
+        {"joined": items[:2]},
+        {"groups": [0]},
+    ]
+
+
+@pytest.mark.parametrize(
+    ("kind", "replies"), [(Choice, choice_replies), (Sheet, sheet_replies), (Board, board_replies)]
+)
+def test_replies_that_do_not_fit_are_refused_in_a_line_and_nothing_is_stored(kind, replies) -> None:
+    session = glances()
+    look = look_of(session, kind)
+    before, state = kinds(session), session.state.copy()
+    for reply in replies(look):
+        with pytest.raises(ProtocolError) as refused:
+            session.tell_look(look.id, reply)
+        assert "\n" not in str(refused.value)
+        assert kinds(session) == before
+        assert session.state == state
+    assert [shown.id for shown in session.ask_looks()] == [look.id]
+
+
+@pytest.mark.parametrize(
+    "id_",
+    [
+        "",
+        "item%200:item%201",
+        "[]",
+        '{"kind":"page"}',
+        '{"kind":["sheet"]}',
+        '{"kind":"sheet","reference":"item 0","items":[]}',
+        '{"kind":"sheet","reference":"item 0","items":["item 0"]}',
+        '{"kind":"sheet","reference":"item 0","items":["stranger"]}',
+        '{"kind":"sheet","reference":"item 0","items":"item 1"}',
+        '{"kind":"board","items":["item 0"]}',
+        '{"kind":"choice","item":"item 0","groups":["item 1"]}',
+        '{"kind":"choice","item":"item 0","groups":[["item 1"],[]]}',
+    ],
+)
+def test_what_is_no_look_is_refused(id_) -> None:
+    session = glances()
+    with pytest.raises(InvalidInputError):
+        session.tell_look(id_, {"marked": []})
+    assert kinds(session) == ["opened"]
+
+
+def test_a_board_that_joins_what_answers_separate_is_refused() -> None:
+    session = glances()
+    board = look_of(session, Board)
+    one, two = next(
+        (a, b)
+        for a in board.body["items"]
+        for b in board.body["items"]
+        if TRUTH[int(a[5:])] != TRUTH[int(b[5:])]
+    )
+    session.import_answers([(one, two, "different")], "before")
+    before = kinds(session)
+    with pytest.raises(AnswerError):
+        session.tell_look(board.id, {"joined": [[one, two]]})
+    assert kinds(session) == before
+    session.tell_look(board.id, true_reply(board.look, TRUTH))
+
+
+def test_several_groups_chosen_are_one_unless_answers_separate_them() -> None:
+    session = glances()
+    choice = look_of(session, Choice)
+    groups = choice.body["groups"]
+    before = kinds(session)
+    with pytest.raises(AnswerError):
+        session.tell_look(choice.id, {"groups": [0, 1]})
+    assert kinds(session) == before
+    made = '{"groups":[["item 1"],["item 2"]],"item":"item 0","kind":"choice"}'
+    fresh = glances()
+    fresh.tell_look(made, {"groups": [0, 1]})
+    assert [fact.verdict.value for fact in fresh.state.facts.values()] == ["same", "same"]
+    assert groups
+    same_known(fresh, reopened(fresh, MADE))
+
+
+def test_a_look_that_others_have_settled_is_no_longer_open() -> None:
+    session = glances()
+    (sheet,) = session.ask_looks("ann", lease_seconds=60)
+    assert isinstance(sheet, SessionLook)
+    for item in sheet.body["items"]:
+        row = sheet.look.shown[1 + sheet.body["items"].index(item)]
+        verdict = "same" if TRUTH[row] == TRUTH[sheet.look.shown[0]] else "different"
+        session.import_answers([(item, sheet.body["reference"], verdict)], "elsewhere")
+    before = kinds(session)
+    with pytest.raises(ProtocolError, match="no longer open"):
+        session.tell_look(sheet.id, true_reply(sheet.look, TRUTH), "ann")
+    assert kinds(session) == before
+    assert session.ask_looks("ann", lease_seconds=60)[0].id != sheet.id
+
+
+def test_what_is_known_of_a_look_is_not_shown_and_a_reply_to_all_of_it_is_still_taken() -> None:
+    session = glances()
+    (sheet,) = session.ask_looks("ann", lease_seconds=60)
+    assert isinstance(sheet, SessionLook)
+    first, *rest = sheet.body["items"]
+    is_same = TRUTH[int(first[5:])] == TRUTH[int(sheet.body["reference"][5:])]
+    said = "same" if is_same else "different"
+    session.import_answers([(first, sheet.body["reference"], said)], "elsewhere")
+    (left,) = session.ask_looks("ann", lease_seconds=60)
+    assert isinstance(left, SessionLook)
+    assert left.body["items"] == rest
+    session.tell_look(sheet.id, true_reply(sheet.look, TRUTH), "ann")
+    answer_looks(session, TRUTH, who="ann")
+    assert clustering_error(session.snapshot().labels, MADE.labels) == 0
+
+
+def test_the_reference_may_be_the_odd_one() -> None:
+    session = glances()
+    (sheet,) = session.ask_looks()
+    assert isinstance(sheet, SessionLook)
+    items = sheet.body["items"]
+    session.tell_look(sheet.id, {"marked": items[2:], "odd_reference": True})
+    said = {fact.pair: fact.verdict.value for fact in session.state.facts.values()}
+    assert said[tuple(sorted(items[:2]))] == "same"
+    assert said[tuple(sorted((items[0], sheet.body["reference"])))] == "different"
+    same_known(session, reopened(session, MADE))
+    again = session.undo()
+    assert again is not None
+    assert again.before == {"marked": items[2:], "odd_reference": True}
+    assert not session.state.facts
+
+
+def test_looks_are_leased_whole_and_return_when_the_time_is_up() -> None:
+    clock = Clock()
+    session = glances(clock)
+    (one,) = session.ask_looks("ann", lease_seconds=60)
+    (two,) = session.ask_looks("ben", lease_seconds=60)
+    assert isinstance(one, SessionLook)
+    assert isinstance(two, SessionLook)
+    assert set(one.look.questions).isdisjoint(two.look.questions)
+    held = {tuple(sorted(pair)) for pair in [(q.item, q.comparator) for q in one.look.questions]}
+    for question in session.ask("cem", count=20, lease_seconds=60):
+        assert tuple(sorted(question.rows)) not in held, "pairs of a look are not asked elsewhere"
+    assert [look.id for look in session.ask_looks("ann", lease_seconds=60)] == [one.id]
+    clock.move(50)
+    assert session.renew([one.id], "ann", 60) == [one.id]
+    assert session.renew([one.id], "ben", 60) == []
+    clock.move(50)
+    assert session.ask_looks("dot", lease_seconds=60)[0].id != one.id
+    clock.move(61)
+    assert session.ask_looks("eve", lease_seconds=60)[0].id == one.id
+    session.release("eve")
+    assert session.ask_looks("dot", lease_seconds=60)[0].id == one.id
+
+
+def test_seconds_on_the_screen_are_kept_by_kind() -> None:
+    session = glances()
+    (look,) = session.ask_looks()
+    session.tell_look(look.id, {"marked": []}, seconds=6.25)
+    (question,) = session.ask()
+    session.tell(question.id, "unsure", seconds=2.0)
+    timed = reopened(session, MADE).state.seconds
+    assert (timed["sheet"].n_looks, timed["sheet"].seconds) == (1, 6.2)
+    assert (timed["pair"].n_answers, timed["pair"].seconds) == (1, 2.0)
+
+
+def test_one_answer_of_a_look_can_be_taken_back_alone() -> None:
+    session = glances()
+    (look,) = session.ask_looks()
+    assert isinstance(look, SessionLook)
+    number = session.tell_look(look.id, {"marked": []})
+    pair = (look.body["items"][0], look.body["reference"])
+    session.retract(number, pair)
+    assert len(session.state.facts) == len(look.body["items"]) - 1
+    session.retract(number)
+    assert not session.state.facts
+    assert session.undo() is None
+    same_known(session, reopened(session, MADE))
+
+
+def test_a_budget_is_not_overspent_by_a_look() -> None:
+    session = glances(max_questions=6)
+    answer_looks(session, TRUTH)
+    assert session.state.n_questions <= 6
+    assert session.progress().ended
+
+
+@pytest.mark.parametrize("seed", range(runs(12, 400)))
+def test_whatever_happens_a_replay_is_the_session_and_answers_that_are_true_give_true_groups(
+    seed,
+) -> None:
+    """Several people with looks, pairs, undo, late replies and restarts, in any order."""
+    rng = random.Random(seed)
+    clock = Clock()
+    session = glances(clock)
+    screens: dict[str, Any] = {}
+    for _ in range(60):
+        who = rng.choice(["ann", "ben", "cem"])
+        luck = rng.random()
+        if luck < 0.1:
+            if (again := session.undo(who, 60)) is not None:
+                screens[who] = again
+        elif luck < 0.15:
+            session.release(who)
+            screens.pop(who, None)
+        elif luck < 0.2:
+            clock.move(70)
+        elif luck < 0.25:
+            session = reopened(session, MADE)
+        elif who in screens:
+            screen = screens.pop(who)
+            # Others may have settled all of it: then it is refused, and only then.
+            is_open = isinstance(screen, SessionQuestion) or is_open_for(session, screen)
+            with nullcontext() if is_open else pytest.raises(ProtocolError, match="longer open"):
+                tell(session, screen, TRUTH, who)
+        else:
+            asked = session.ask_looks if rng.random() < 0.8 else session.ask
+            if shown := asked(who, lease_seconds=60):
+                screens[who] = shown[0]
+    for who in ("ann", "ben", "cem"):
+        session.release(who)
+    same_known(session, reopened(session, MADE))
+    answer_looks(session, TRUTH, who="dot")
+    assert clustering_error(session.snapshot().labels, np.array(TRUTH)) == 0
+    assert not session.trouble
+    assert json.loads(json.dumps([dict(event.body) for event in session.events()]))
