@@ -147,7 +147,8 @@ def main(n: int, seeds: int) -> None:
             listed([*others]),
             listed([*svm]),
         )
-        console.print(f"{case.name} done", style="dim")
+        # A row at a time: the whole takes minutes.
+        console.print(f"{case.name}: {listed([*with_k])} | {listed([*without])}", style="dim")
     console.print(table)
 
 

@@ -55,13 +55,14 @@ def _draw(panel: Axes, name: str, made: LiftedInstance) -> None:
         inside = _certain(made, found, label, grid).reshape(_GRID, _GRID)
         panel.contourf(x, y, inside, levels=[0.5, 1.5], colors=[colour], alpha=0.22)
         own = made.X[(found.labels == label) & (found.how == "proven")][:_SHOWN]
-        panel.scatter(*own.T, s=2, color=colour, linewidths=0)
+        panel.scatter(own[:, 0], own[:, 1], s=2, color=colour, linewidths=0)
     asked = made.X[found.how == "asked"]
-    panel.scatter(*asked.T, s=26, marker="D", color="white", edgecolors=LIGHT.ink, zorder=3)
+    panel.scatter(
+        asked[:, 0], asked[:, 1], s=26, marker="D", color="white", edgecolors=LIGHT.ink, zorder=3
+    )
     panel.set_title(f"{name}: {found.n_questions} questions", loc="left", fontsize=10)
     panel.set_aspect("equal")
-    panel.set_xticks([])
-    panel.set_yticks([])
+    panel.set_axis_off()
 
 
 def _certain(made: LiftedInstance, found: Recovery, label: int, grid: FloatArray) -> FloatArray:
