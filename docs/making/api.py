@@ -39,7 +39,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Margins, and one cluster": (
         "samecluster",
-        ("true_margin", "ClusterMargin", "learn_cluster", "LearnedCluster"),
+        ("true_margin", "ClusterMargin", "learn_cluster", "LearnedCluster", "Polynomial", "Lift"),
     ),
     "Data larger than memory": ("samecluster", ("recover_large", "start_large", "LargeRecovery")),
     "Sessions": ("samecluster", ("Session", "SqliteStore")),

@@ -186,7 +186,8 @@ def start(
         ones cost questions, and no proof rests on them.
     lift : "quadratic", "cubic", ``Polynomial(degree)`` or a function of points (n, d) to numbers
         (n, D): the margin, and what is proven, are about these columns. Rings, moons, spirals and
-        groups inside others have a margin there; see `docs/lifts.md`. For certify only.
+        groups inside others have a margin there; see `docs/lifts.md`. With "auto", and no margin
+        declared, lifts are tried where the columns as they are have none. For certify only.
     random_state : seed; the same seed gives the same questions
 
     Examples
@@ -251,17 +252,22 @@ class RecoveryParameters:
         hint: Any,
         looks: Any = "pairs",
         max_looks: Any = None,
-        lift: ColumnMap | None = None,
+        lift: ColumnMap | Literal["auto"] | None = None,
     ) -> RecoveryParameters:
         gamma, goal = checked_margin(margin), checked_audit(audit)
         chosen = _checked_method(method)
-        if lift is not None and not isinstance(chosen, Certify):
+        if lift not in (None, "auto") and not isinstance(chosen, Certify):
             raise InvalidInputError(f'lift goes with method "certify", got {chosen.name!r}')
         if isinstance(chosen, GivenLabels) and chosen.otherwise is None:
             usual = CertifyWithoutMargin(Certify(), prediction_goal(goal))
             chosen = replace(chosen, otherwise=usual if gamma is None else Certify())
         if gamma is None and isinstance(chosen, Certify):
-            chosen = CertifyWithoutMargin(chosen, prediction_goal(goal))
+            chosen = CertifyWithoutMargin(chosen, prediction_goal(goal), lift == "auto")
+        elif lift == "auto":
+            raise InvalidInputError(
+                'lift="auto" goes with certify and margin="auto"; a declared margin is one in a '
+                "declared lift"
+            )
         return cls(
             n_clusters=checked_n_clusters(n_clusters, len(points)),
             margin=gamma,
@@ -273,7 +279,7 @@ class RecoveryParameters:
             looks=checked_looks(looks),
             rng=generator(random_state),
             hints=checked_hint(hint, len(points)),
-            lift=lift,
+            lift=None if lift == "auto" else lift,
         )
 
     def run(

@@ -117,7 +117,7 @@ _PANELS: dict[str, dict[str, Any]] = {
         ),
         "lift": typer.Option(
             "--lift",
-            metavar="quadratic|cubic|quartic",
+            metavar="quadratic|cubic|quartic|auto",
             help="The margin is one of columns, their squares, products, ...: for rings, moons, "
             "spirals.",
         ),

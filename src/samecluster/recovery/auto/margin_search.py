@@ -17,10 +17,12 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import RefutedError
+from samecluster.lifts.lift import ColumnMap
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
+from samecluster.recovery.auto.lift_choice import LiftChoice
 from samecluster.recovery.certify.plan import Certify, CertifyRun
 from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.label_comparison import LabelComparison
@@ -37,6 +39,8 @@ from samecluster.recovery.result.result import MarginSearch, Recovery
 _OPTIMISTIC = 1.0
 # Proofs at γ=0.05, d=4 take about 250 questions already (benchmarks/questions)
 _USELESS = 0.02
+# Margin below which a lift is tried where one may be: proofs at γ=0.2, d=4 take 33 questions
+_LIFTED_BELOW = 0.2
 # A margin equal to the largest allowed one is refuted by definition (theory, section 7)
 _BELOW = 0.95
 # At most this share of a refuted margin is tried next, so that _TRIES steps reach _USELESS
@@ -63,11 +67,13 @@ _NEAR_STRAYS = 2  # exceptions that a new one is compared with: two strays of a 
 class CertifyWithoutMargin:
     """Certify with a margin that is guessed, and prediction where that does not help.
 
-    ``expected_error`` is the share of wrong labels at which prediction stops asking.
+    ``expected_error`` is the share of wrong labels at which prediction stops asking. With ``lifts``
+    polynomial lifts are tried where the columns as they are have no margin of use.
     """
 
     certify: Certify = field(default_factory=Certify)
     expected_error: float = 0.001
+    lifts: bool = False
 
     @property
     def name(self) -> str:
@@ -100,6 +106,10 @@ class MarginSearchRun:
         self.exceptions = {*problem.exceptions, *labelling.exceptions}
         self.n_clusters = problem.n_clusters
         self.near = ScaledDistances(problem.X)
+        self.lift, self.choice = before.lift or problem.lift, LiftChoice(problem.X)
+        if settings.lifts and labelling.search is None:
+            begin = self.choice.first(problem.n_clusters, self.seed)
+            self.lift, self.margin = begin or (self.lift, self.margin)
 
     def play(self) -> Plan[None]:
         if not self._proofs_may_pay():
@@ -121,7 +131,7 @@ class MarginSearchRun:
         return self.labelling.recovery()
 
     def _note(self) -> None:
-        found = MarginSearch(self.margin, tuple(self.refuted), self.n_searching)
+        found = MarginSearch(self.margin, tuple(self.refuted), self.n_searching, self.lift)
         self.labelling.note_search(found)
         self.labelling.note_exceptions(self.exceptions)
 
@@ -129,7 +139,7 @@ class MarginSearchRun:
 
     def _proofs_may_pay(self, n_groups: int = 2) -> bool:
         """Whether spanning so many clusters would take few questions for the labels it gives."""
-        rank = _rank(self.problem.X, self.seed)
+        rank = _rank(self.problem.X, self.seed, self.lift)
         return _LABELS_A_QUESTION * n_groups * (rank + 1) <= len(self.problem.X)
 
     def _infer(self) -> Plan[None]:
@@ -139,7 +149,8 @@ class MarginSearchRun:
                 asking = self._asking(self.margin)
                 if not self._proofs_may_pay(len(asking.guide.alive())):
                     self.margin = None
-                    break
+                    self._lift_higher()
+                    continue
                 yield from asking.play()
                 if (yield from self._stands(asking)):
                     self.labelling.number_clusters()
@@ -150,7 +161,19 @@ class MarginSearchRun:
                 before = self.labelling.n_questions
                 yield from self._give_in(refuted)
                 self.n_searching += self.labelling.n_questions - before
+            if self.margin is None:
+                self._lift_higher()
         self.labelling.reset()
+
+    def _lift_higher(self) -> None:
+        """Begin again in the next lift, if there may be one and proofs in it may pay."""
+        lift = self.choice.after(self.lift) if self.settings.lifts else None
+        if lift is None or not self._proofs_may_pay():
+            return
+        self.lift, self.margin, self.refuted = lift, _OPTIMISTIC, []
+        self.exceptions = set(self.problem.exceptions)
+        if not self._proofs_may_pay():
+            self.margin = None
 
     def _asking(self, margin: float) -> CertifyRun:
         self.labelling.reset()
@@ -163,6 +186,7 @@ class MarginSearchRun:
             answers=self.labelling.answers,
             guessed=True,
             exceptions=frozenset(self.exceptions),
+            lift=self.lift,
         )
         return CertifyRun(self.settings.certify, problem, self.labelling)
 
@@ -185,7 +209,10 @@ class MarginSearchRun:
             self.refuted.append(self.margin)
         # What is allowed was looked for among few points: closures of all reach farther.
         lower = min(_BELOW * largest, _STEP * self.margin)
-        self.margin = lower if lower >= _USELESS and len(self.refuted) < _TRIES else None
+        least = _USELESS
+        if self.settings.lifts and self.lift is None:
+            least = _LIFTED_BELOW
+        self.margin = lower if lower >= least and len(self.refuted) < _TRIES else None
 
     def _is_exception(self, item: int) -> Plan[bool]:
         """Whether a point differs from every group with two asked members, and few such do.
@@ -352,9 +379,9 @@ class MarginSearchRun:
         self.labelling.set_apart(self.exceptions)
 
 
-def _rank(X: FloatArray, seed: int) -> int:
-    """The number of directions in which the points vary, by a sample of them."""
+def _rank(X: FloatArray, seed: int, lift: ColumnMap | None) -> int:
+    """The number of directions in which the (lifted) points vary, by a sample of them."""
     rows: IntArray = np.random.default_rng(seed).permutation(len(X))[:_RANK_ROWS]
-    points = unit_scaled(X[rows])
+    points = unit_scaled(X[rows] if lift is None else lift.apply(X[rows]))
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     return int(np.count_nonzero(spread > _FLAT * max(float(spread[0]), 1e-300)))

@@ -43,6 +43,7 @@ class MarginSearch:
     margin : the margin that inferred labels rest on; None if none was found that helps
     refuted : margins tried before, which the answers do not allow
     n_questions : questions spent on the search: at labels that looked risky, and at exceptions
+    lift : the lift that the margin is one in, if it is
 
     Examples
     --------
@@ -53,6 +54,7 @@ class MarginSearch:
     margin: float | None
     refuted: tuple[float, ...]
     n_questions: int
+    lift: ColumnMap | None = None
 
     def __str__(self) -> str:
         tried = ", ".join(f"{margin:.3g}" for margin in self.refuted)
@@ -60,7 +62,8 @@ class MarginSearch:
         if self.margin is None:
             return "no margin was found that saves questions" + against
         spent = f"{self.n_questions} question{'' if self.n_questions == 1 else 's'}"
-        return f"margin {self.margin:.3g}, guessed; {spent} spent on finding it{against}"
+        inside = "" if self.lift is None else f" in {self.lift.said()}"
+        return f"margin {self.margin:.3g}{inside}, guessed; {spent} spent on finding it{against}"
 
 
 @dataclass(frozen=True)
