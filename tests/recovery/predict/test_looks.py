@@ -15,7 +15,7 @@ from samecluster.recovery.predict.look_choice import LookChoice
 from samecluster.recovery.predict.plan import Predict
 
 
-def some_digits(n: int = 400) -> tuple[np.ndarray, np.ndarray]:
+def some_digits(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
     X, labels = load_digits(return_X_y=True)
     rows = np.random.default_rng(0).permutation(len(labels))[:n]
     return X[rows], labels[rows]
@@ -48,14 +48,14 @@ class Watching(LabelOracle):
 def watched():
     X, labels = some_digits()
     oracle = Watching(labels)
-    found = recover(X, oracle, method=Predict(0.0), looks="auto", max_looks=40, random_state=0)
+    found = recover(X, oracle, method=Predict(0.0), looks="auto", max_looks=30, random_state=0)
     return labels, oracle.seen, found
 
 
-def test_forty_looks_label_what_takes_hundreds_of_pairs(watched) -> None:
+def test_thirty_looks_label_what_takes_hundreds_of_pairs(watched) -> None:
     labels, seen, found = watched
-    assert clustering_error(found.labels, labels) <= 0.015
-    assert found.n_looks == len(seen) == 40
+    assert clustering_error(found.labels, labels) <= 0.02
+    assert found.n_looks == len(seen) == 30
     assert {type(look) for look in seen} == {Board, Choice, Sheet}
 
 
@@ -88,9 +88,9 @@ def _answer(question: Question, same: bool) -> Answer:
 
 
 def test_a_run_that_goes_on_from_its_answers_asks_none_of_them_again() -> None:
-    X, labels = some_digits(200)
+    X, labels = some_digits(120)
     first = recover(
-        X, LabelOracle(labels), method=Predict(0.0), looks="auto", max_looks=12, random_state=0
+        X, LabelOracle(labels), method=Predict(0.0), looks="auto", max_looks=8, random_state=0
     )
     oracle = Watching(labels)
     second = recover(
@@ -98,7 +98,7 @@ def test_a_run_that_goes_on_from_its_answers_asks_none_of_them_again() -> None:
         oracle,
         method=Predict(0.0),
         looks="auto",
-        max_looks=12,
+        max_looks=8,
         answers=first.answers,
         random_state=0,
     )
