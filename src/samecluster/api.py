@@ -46,7 +46,7 @@ from samecluster.oracles.several_at_once import SeveralAtOnce
 from samecluster.points.array import validated
 from samecluster.questions.drive import drive, drive_batches, drive_looks
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import LookSizes
+from samecluster.questions.look import LookSizes, n_looks_of, n_shown_of
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Run
 from samecluster.recovery.auto.given_labels import GivenLabels
@@ -289,6 +289,7 @@ class RecoveryParameters:
         confirmed: frozenset[Question] | None = None,
         exceptions: frozenset[int] = frozenset(),
         n_spent: int = 0,
+        n_looks_spent: int = 0,
     ) -> RecoveryRun:
         problem = Problem(
             X=points,
@@ -305,6 +306,8 @@ class RecoveryParameters:
         budget = self.budget
         if budget.max_questions is not None:
             budget = replace(budget, max_questions=max(budget.max_questions - n_spent, 0))
+        if budget.max_looks is not None:
+            budget = replace(budget, max_looks=max(budget.max_looks - n_looks_spent, 0))
         return RecoveryRun(self.method, problem, ledger, self.audit, budget)
 
 
@@ -479,7 +482,7 @@ def _recover_despite_errors(
     driven: Callable[[RecoveryRun], Recovery],
 ) -> Recovery:
     """Recover; where answers cannot all be right, mend them and start anew from those kept."""
-    n_questions = 0
+    n_questions = n_looks = n_shown = 0
     while True:
         ledger = Ledger(mending.kept)
         n_before = len(ledger)
@@ -491,10 +494,13 @@ def _recover_despite_errors(
                     frozenset(mending.confirmed),
                     frozenset(mending.exceptions),
                     n_questions + mending.n_questions,
+                    n_looks + mending.n_questions,
                 )
             )
         except (ContradictionError, RefutedError) as trouble:
             n_questions += len(ledger) - n_before
+            n_looks += n_looks_of(tuple(ledger)[n_before:])
+            n_shown += n_shown_of(tuple(ledger)[n_before:])
             mending.hear(ledger)
             if len(mending.open) == _MOST_REFUTATIONS:
                 raise
@@ -503,6 +509,8 @@ def _recover_despite_errors(
         return replace(
             found,
             n_questions=n_questions + mending.n_questions + found.n_questions,
+            n_looks=n_looks + mending.n_questions + found.n_looks,
+            n_shown=n_shown + 2 * mending.n_questions + found.n_shown,
             retracted=mending.retracted,
             refutations=tuple(mending.open),
         )

@@ -1,5 +1,7 @@
 """Answers that may be wrong: they are put again, outvoted, retracted, or listed as open."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
@@ -120,3 +122,17 @@ def test_a_contradiction_is_asked_about_elsewhere() -> None:
     mending.mend(ContradictionError((*mending.kept[:2], lie)))
     assert lie in mending.retracted
     assert not mending.open
+
+
+def test_looks_are_counted_over_all_that_was_mended() -> None:
+    """Pair by pair a look is a question, also where a contradiction was mended on the way."""
+    made = make_ellipsoids(n=600, d=2, k=3, margin=1.0, random_state=0)
+    mended = 0
+    for seed in range(4):
+        person = NoisyOracle(LabelOracle(made.labels), p=0.08, random_state=seed)
+        limited: Any = {"max_looks": 60} if seed % 2 else {"max_questions": 60}
+        found = recover(made.X, person, margin=1.0, error_rate=0.08, random_state=0, **limited)
+        mended += bool(found.retracted)
+        assert found.n_looks == found.n_questions
+        assert found.n_shown == 2 * found.n_questions
+    assert mended, "or nothing was tested"

@@ -31,6 +31,8 @@ from samecluster.recovery.predict.model import GroupModel
 
 _OF_MARKED = 0.1  # what a mark is worth beside a label: one group less of the few that are likely
 _DOUBTFUL = 4  # times a sheet's size: the most doubtful points, of which unlike ones are taken
+_SPREAD = 3.0  # random points that one tells as much as about missing groups: asked ones are spread
+_SURPRISE = 0.05  # the least that a model leaves to other groups, however sure it was
 _NOISE = 0.1  # of similarities, so that a copy of what is on the sheet still has some worth
 _FIRST_ANSWERS = 30.0  # answers that a label's worth is measured by while there are few
 
@@ -74,13 +76,17 @@ class Offer:
 
 @dataclass
 class LookChoice:
-    """Chooses looks. ``waiting`` are points that were marked and are not placed yet."""
+    """Chooses looks.
+
+    ``waiting`` are points that were marked and are not placed yet, each with the probability that
+    the model gave to the groups which are still open for it.
+    """
 
     model: LookModel
     names: ClusterNames
     looks: LookSizes
     costs: LookCosts = field(default_factory=LookCosts)
-    waiting: set[int] = field(default_factory=set)
+    waiting: dict[int, float] = field(default_factory=dict)
     told_apart_in_vain: set[tuple[int, int]] = field(default_factory=set)
 
     def best(self, skip: Collection[int]) -> Offer | None:
@@ -90,7 +96,7 @@ class LookChoice:
         open_ = np.ones(len(chances), dtype=np.bool_)
         open_[asked] = False
         open_[list(skip)] = False
-        self.waiting = {item for item in self.waiting if open_[item]}
+        self.waiting = {item: left for item, left in self.waiting.items() if open_[item]}
         unseen = self._unseen()
         offers = [
             *self._choices(chances, skip, unseen),
@@ -99,6 +105,10 @@ class LookChoice:
         ]
         cost = {"choice": self.costs.choice, "sheet": self.costs.sheet, "board": self.costs.board}
         return max(offers, key=lambda offer: offer.value / cost[offer.kind], default=None)
+
+    def mark(self, item: int, chance: float) -> None:
+        """A point is out of a group that it was in with this chance."""
+        self.waiting[item] = self.waiting.get(item, 1.0) * max(1.0 - chance, _SURPRISE)
 
     def _unseen(self) -> float:
         """The share of points in groups that nobody has met: the least of three guesses.
@@ -111,7 +121,7 @@ class LookChoice:
         since = next(n for n, item in enumerate(reversed(asked)) if item in founders)
         alone = sum(len(self.names.members[name]) == 1 for name in self.names.alive)
         turing = (alone + 0.5) / (len(asked) + 1.0)
-        return min(turing, 1.0 / (since + 2.0), 1.0 if known is None else known)
+        return min(turing, 1.0 / (_SPREAD * since + 2.0), 1.0 if known is None else known)
 
     def _worth(self, chances: FloatArray) -> float:
         """How many labels that are expected to be wrong depend on one that becomes known."""
@@ -127,12 +137,10 @@ class LookChoice:
         if (item := self.model.next_item(skip)) is not None:
             candidates.add(item)
         for item in sorted(candidates):
-            out = self.model.outside(item)
             likely = np.sort(chances[item])[::-1]
-            doubt = 1.0 - likely[0] if not out else 1.0
-            # What the model gave to groups that it was out of now speaks for an unknown one.
-            left = max(1.0 - len(out) / max(k, 1), 1.0 / max(k, 1)) if out else 1.0
-            new = unseen / (unseen + (1.0 - unseen) * left)
+            doubt = 1.0 if item in self.waiting else 1.0 - float(likely[0])
+            # What the model gave to groups that it is out of now speaks for an unknown one.
+            new = unseen / (unseen + (1.0 - unseen) * self.waiting.get(item, 1.0))
             shown = float(likely[: self.looks.choice].sum())
             value = (1.0 - new) * shown * doubt * worth + new * found
             yield Offer("choice", value, (item,))

@@ -13,6 +13,7 @@ from samecluster.recovery.predict.look_choice import LookChoice, LookModel, Offe
 from samecluster.recovery.predict.placing import ModelPlacement
 
 _UNSURE = Verdict.UNSURE
+_MARKED_BEFORE = 0.5  # the chance of a group that a point was in before it was marked, if unknown
 
 
 class LookPlay:
@@ -33,7 +34,9 @@ class LookPlay:
     ) -> None:
         self._names, self._placing, self._model = names, placing, model
         self._looks, self._aside = looks, aside
-        self.choice = LookChoice(model, names, looks, waiting=set(waiting))
+        self.choice = LookChoice(model, names, looks)
+        for item in waiting:
+            self.choice.mark(item, _MARKED_BEFORE)
 
     def start(self, items: Sequence[int]) -> Plan[None]:
         """Sort the first points, spread over the data, into groups on one board."""
@@ -67,12 +70,13 @@ class LookPlay:
         sheet = Sheet.of(members[int(alike.mean(axis=1).argmax())], offer.items)
         verdicts = yield [sheet]
         self._placing.expect(offer.items)
+        chances = self._model.chances()[:, self._names.alive.index(offer.group)]
         for question, verdict in zip(sheet.questions, verdicts, strict=True):
             self._placing.heard(question, offer.group, verdict)
             if verdict is Verdict.SAME:
                 self._placing.add(question.item, offer.group)
             elif verdict is Verdict.DIFFERENT:
-                self.choice.waiting.add(question.item)
+                self.choice.mark(question.item, float(chances[question.item]))
         unsure = [q.item for q, v in zip(sheet.questions, verdicts, strict=True) if v is _UNSURE]
         if unsure:  # other members may be clearer
             yield from self._place(unsure)

@@ -1,0 +1,1 @@
+"""How many looks it takes, against the goals; ``python -m benchmarks.looks``."""

@@ -1,0 +1,210 @@
+"""Prediction by looks: few of them, none that asks what is known, and people who are unsure."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits, load_iris
+
+from samecluster import clustering_error, recover
+from samecluster.oracles import LabelOracle, NoisyOracle
+from samecluster.oracles.base import Oracle
+from samecluster.questions.ledger import Ledger
+from samecluster.questions.look import Board, Choice, LookSizes, Marks, Picks, Sheet, Unions
+from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.recovery.cluster_names import ClusterNames
+from samecluster.recovery.predict.look_choice import LookChoice
+from samecluster.recovery.predict.plan import Predict
+
+
+def some_digits(n: int = 300) -> tuple[np.ndarray, np.ndarray]:
+    X, labels = load_digits(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(len(labels))[:n]
+    return X[rows], labels[rows]
+
+
+class Watching(LabelOracle):
+    """Answers, and keeps the looks that it was shown."""
+
+    def __init__(self, labels) -> None:
+        super().__init__(labels)
+        self.seen: list = []
+
+    def bound_to(self, X):
+        return self
+
+    def choose(self, choice):
+        self.seen.append(choice)
+        return super().choose(choice)
+
+    def sort(self, sheet):
+        self.seen.append(sheet)
+        return super().sort(sheet)
+
+    def join(self, board):
+        self.seen.append(board)
+        return super().join(board)
+
+
+@pytest.fixture(scope="module")
+def watched():
+    X, labels = some_digits()
+    oracle = Watching(labels)
+    found = recover(X, oracle, method=Predict(0.0), looks="auto", max_looks=30, random_state=0)
+    return labels, oracle.seen, found
+
+
+def test_thirty_looks_label_what_takes_hundreds_of_pairs(watched) -> None:
+    labels, seen, found = watched
+    assert clustering_error(found.labels, labels) <= 0.02
+    assert found.n_looks == len(seen) == 30
+    assert {type(look) for look in seen} == {Board, Choice, Sheet}
+
+
+def test_no_look_asks_what_is_known_and_no_sheet_shows_members_of_other_groups(watched) -> None:
+    labels, seen, _ = watched
+    ledger = Ledger()
+    asked: set[int] = set()
+    joined: set[int] = set()
+    for look in seen:
+        news = [ledger.known(question) is None for question in look.questions]
+        assert any(news) if isinstance(look, Board) else all(news)
+        if isinstance(look, Sheet):
+            assert look.reference in asked
+            assert joined.isdisjoint(look.items), "what answers put into a group is on no sheet"
+        for question in look.questions:
+            same = bool(labels[question.item] == labels[question.comparator])
+            joined |= set(question.pair) if same else set()
+            if same or not isinstance(look, Choice):
+                ledger.record(_answer(question, same))
+        if isinstance(look, Choice) and not any(
+            labels[q.item] == labels[q.comparator] for q in look.questions
+        ):
+            for question in look.questions:
+                ledger.record(_answer(question, False))
+        asked |= set(look.shown)
+
+
+def _answer(question: Question, same: bool) -> Answer:
+    return Answer(question, Verdict.of(same))
+
+
+def test_a_run_that_goes_on_from_its_answers_asks_none_of_them_again() -> None:
+    X, labels = some_digits(120)
+    first = recover(
+        X, LabelOracle(labels), method=Predict(0.0), looks="auto", max_looks=8, random_state=0
+    )
+    oracle = Watching(labels)
+    second = recover(
+        X,
+        oracle,
+        method=Predict(0.0),
+        looks="auto",
+        max_looks=8,
+        answers=first.answers,
+        random_state=0,
+    )
+    known = Ledger(first.answers)
+    assert all(known.known(q) is None for look in oracle.seen for q in look.questions)
+    error = [clustering_error(found.labels, labels) for found in (first, second)]
+    assert error[1] <= error[0]
+
+
+class Unsure(Oracle):
+    def answer(self, question: Question) -> Verdict:
+        return Verdict.UNSURE
+
+    def choose(self, choice: Choice) -> Picks:
+        return Picks(unsure=True)
+
+    def sort(self, sheet: Sheet) -> Marks:
+        return Marks(unsure=sheet.items)
+
+    def join(self, board: Board) -> Unions:
+        return Unions(unsure=board.items)
+
+
+def test_it_ends_with_somebody_who_is_never_sure() -> None:
+    X, _ = load_iris(return_X_y=True)
+    found = recover(X[::5], Unsure(), method=Predict(0.0), looks="auto", random_state=0)
+    assert found.n_looks < 200
+
+
+def test_it_ends_with_everything_known_and_survives_errors() -> None:
+    X, labels = load_iris(return_X_y=True)
+    found = recover(X, LabelOracle(labels), method="predict", looks="auto", random_state=0)
+    assert clustering_error(found.labels, labels) <= 0.02
+    assert found.n_looks <= 20
+    noisy = NoisyOracle(LabelOracle(labels), p=0.02, random_state=1)
+    kept = recover(X, noisy, method="predict", looks="auto", error_rate=0.02, random_state=0)
+    assert clustering_error(kept.labels, labels) <= 0.1
+
+
+class Two:
+    """A model of two groups on a line: items 0 to 9 are near, 10 to 19 far; nobody is sure."""
+
+    def __init__(self, unseen: float, same: float = 0.0) -> None:
+        self._unseen, self._same = unseen, same
+        self.out: dict[int, set[int]] = {}
+
+    def chances(self):
+        near = np.linspace(0.95, 0.05, 20)
+        return np.column_stack([near, 1.0 - near])
+
+    def alike(self, items, others):
+        return np.exp(-np.abs(np.subtract.outer(np.array(items), np.array(others)) / 2.0))
+
+    def similarities(self, items):
+        return self.alike(items, range(20))
+
+    def same_groups(self):
+        return np.array([[0.0, self._same], [self._same, 0.0]])
+
+    def sizes(self):
+        return {0: 10.0, 1: 10.0}
+
+    def unseen(self):
+        return self._unseen
+
+    def outside(self, item):
+        return self.out.get(item, set())
+
+    def next_item(self, skip):
+        return 9
+
+
+def two_groups() -> ClusterNames:
+    names = ClusterNames()
+    for item in (0, 19):
+        names.found(item)
+    for item in (1, 2):
+        names.add(item, 0)
+    for item in (18, 17):
+        names.add(item, 1)
+    return names
+
+
+def test_sheets_once_groups_are_known_choices_for_what_was_marked_boards_for_twins() -> None:
+    names = two_groups()
+    sheet = LookChoice(Two(0.0), names, LookSizes(sheet=4)).best(())
+    assert sheet is not None
+    assert sheet.kind == "sheet"
+    assert len(sheet.items) == 4
+    assert not set(sheet.items) & names.name_of.keys()
+    gaps = np.diff(sorted(sheet.items))
+    assert gaps.max() > 1, "not four neighbours"
+    choosing = LookChoice(Two(0.2), names, LookSizes(sheet=4))
+    choosing.mark(12, 0.9)
+    marked = choosing.best(())
+    assert marked is not None
+    assert (marked.kind, marked.items) == ("choice", (12,))
+    twins = LookChoice(Two(0.0, same=0.9), names, LookSizes()).best(())
+    assert twins is not None
+    assert (twins.kind, twins.groups) == ("board", (0, 1))
+
+
+def test_what_was_ruled_out_is_on_no_sheet_of_that_group() -> None:
+    names, model = two_groups(), Two(0.0)
+    for item in range(3, 17):
+        model.out[item] = {0 if item < 10 else 1}
+    offer = LookChoice(model, names, LookSizes(sheet=4)).best(())
+    assert offer is not None
+    assert offer.kind != "sheet"
