@@ -10,11 +10,11 @@ import numpy as np
 from samecluster._resolution import resolution_of
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.recovery.result.sentences import count
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.preparation import Preparation
 from samecluster.tables.features.select import ColumnSelection, ColumnUse, select_columns
 from samecluster.tables.item_keys import item_keys
+from samecluster.tables.messages import count
 from samecluster.tables.table import Table
 
 # A group needs about d+1 answers before its shape proves anything; with fewer than ten times as
