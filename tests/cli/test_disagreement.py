@@ -172,9 +172,9 @@ def test_data_that_is_elsewhere_has_to_be_named(session: Path) -> None:
 def test_a_key_press_is_enough_and_an_interrupt_loses_nothing(session: Path) -> None:
     before = facts(session)["questions"]
     with terminal("doubt", session, STRAY) as screen:
-        screen.until("q quit: ")
+        screen.until("? help: ")
         screen.press("u")
-        screen.until("q quit: ")
+        screen.until("? help: ")
         screen.press("\x03")
         screen.until("All answers are kept.")
         assert screen.exit_code() == 130

@@ -21,7 +21,7 @@ from samecluster.workspace.open import open_session, reopen
 from samecluster.workspace.request import Request
 from tests.cases.command_line import PLAIN, command, run, run_apart
 
-PROMPT = "q quit: "
+PROMPT = "? help: "
 SECONDS = 300  # how long a silent process is waited for, so that a failure is no endless wait
 
 
