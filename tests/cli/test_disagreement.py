@@ -144,7 +144,7 @@ def test_only_chosen_columns_are_shown_and_other_keys_refused(session: Path) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("doubt", "nobody"), "item must be a key of the data, got 'nobody'"),
+        (("doubt", "nobody"), "there is no item 'nobody' in shells.csv; name one by its id"),
         (("merge", "0", "0"), "two different clusters are needed, got 0 twice"),
         (("split", "17", STRAY), "cluster must be one of 0, 1, 2, got 17"),
         (("doubt", STRAY, "--show", "colour"), "colour"),

@@ -60,8 +60,8 @@ class ItemNames:
         by_row = "'row 17'" if table.lines is None else "'line 17'"
         where = "its file name" if is_image_folder(table) else "its id" if self._has_ids else by_row
         raise InvalidInputError(
-            f"{len(found) or 'no'} items of {table.source} are {given!r}; name one as it is shown, "
-            f"by {where}"
+            f"{'several items are' if found else 'there is no item'} {given!r} in {table.source}; name "
+            f"one by {where}"
         )
 
     def _ways(self, row: int) -> tuple[str, ...]:
