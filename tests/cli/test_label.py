@@ -21,7 +21,7 @@ from samecluster.workspace.open import open_session, reopen
 from samecluster.workspace.request import Request
 from tests.cases.command_line import PLAIN, command, run, run_apart
 
-PROMPT = "q quit: "
+PROMPT = "? help: "
 SECONDS = 300  # how long a silent process is waited for, so that a failure is no endless wait
 
 
@@ -257,7 +257,7 @@ def test_update_keeps_answers_and_sets_those_about_changed_rows_aside(shells: Pa
     row = next(n for n, line in enumerate(lines) if line.startswith(f"{question.item},"))
     lines[row] = f"{question.item},1.5,2.5,3.5"
     shells.write_text("\n".join([*lines, "d1,1.0,1.0,1.0"]) + "\n")
-    with pytest.raises(DataMismatchError, match=r"samecluster update shells\.csv\.samecluster"):
+    with pytest.raises(DataMismatchError, match=r"samecluster update .*shells\.csv\.samecluster"):
         reopen(session)
     seen = json.loads(run("update", session, shells, "--dry-run", "--json").stdout)
     assert (seen["added"], seen["changed"], seen["removed"]) == (["d1"], [question.item], [])

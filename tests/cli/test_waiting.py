@@ -50,14 +50,13 @@ def test_compiling_is_noticed() -> None:
     numba = pytest.importorskip("numba")
     assert not is_compiling()
 
-    @numba.njit
     def summed(values: list[float]) -> float:
         total = 0.0
         for value in values:
             total += value**2
         return total
 
-    work = threading.Thread(target=summed.compile, args=((numba.float64[:],),))
+    work = threading.Thread(target=numba.njit(summed).compile, args=((numba.float64[:],),))
     work.start()
     seen = False
     while work.is_alive():

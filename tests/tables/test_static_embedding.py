@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from samecluster.errors import InvalidInputError
-from samecluster.tables import FeatureOptions, Preparation, as_table
+from samecluster.tables import FeatureOptions, Preparation, as_table, read_table
 from samecluster.tables.features import static_embedding
 from tests.cases.command_line import run
 
@@ -101,3 +101,11 @@ def test_a_session_keeps_how_its_text_was_read(tmp_path, monkeypatch) -> None:
     assert run("label", *options, text="q\n").returncode == 0
     assert run("inspect", *options, "--text-by", "sound").returncode == 2
     assert "by its meaning" in run("inspect", *options).stdout
+
+
+def test_a_file_of_texts_alone_is_one_column_whatever_marks_are_in_them(tmp_path) -> None:
+    texts = [f"text number {number}" for number in range(20)] + ["one; with a mark", "two | bars"]
+    (tmp_path / "t.csv").write_text("\n".join(["text", *texts, '"a, b"', ""]))
+    table = read_table(tmp_path / "t.csv")
+    assert table.names == ("text",)
+    assert table.column("text").texts[-3:] == ["one; with a mark", "two | bars", "a, b"]

@@ -59,10 +59,8 @@ class ItemNames:
             return found[0]
         by_row = "'row 17'" if table.lines is None else "'line 17'"
         where = "its file name" if is_image_folder(table) else "its id" if self._has_ids else by_row
-        raise InvalidInputError(
-            f"{len(found) or 'no'} items of {table.source} are {given!r}; name one as it is shown, "
-            f"by {where}"
-        )
+        are = "several items are" if found else "there is no item"
+        raise InvalidInputError(f"{are} {given!r} in {table.source}; name one by {where}")
 
     def _ways(self, row: int) -> tuple[str, ...]:
         table = self._data.table

@@ -10,17 +10,18 @@ import numpy as np
 from samecluster._resolution import resolution_of
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.recovery.result.sentences import count
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.preparation import Preparation
 from samecluster.tables.features.select import ColumnSelection, ColumnUse, select_columns
 from samecluster.tables.item_keys import item_keys
+from samecluster.tables.messages import count
 from samecluster.tables.table import Table
 
 # A group needs about d+1 answers before its shape proves anything; with fewer than ten times as
 # many rows in each of five groups, asking costs about as much as it saves.
 _GROUPS, _ROWS_PER_ANSWER = 5, 10
 _MANY_FEATURES = 30  # with more, d+1 answers per group are tedious although proofs would pay
+_LEAST_KEPT = 0.5  # with less, what tells groups apart is as a rule among what is lost
 _VARIANCE_KEPT = 0.95  # a usual share; less may lose what tells groups apart
 # Before the first answer nothing is known that tells how many there will be (recovery/forecast.py).
 _FORECAST = "How many questions are left is said while you answer."
@@ -190,6 +191,6 @@ def _suggested(X: FloatArray) -> tuple[int | None, float | None]:
     variances = np.clip(np.linalg.eigvalsh(gram)[::-1], 0.0, None)
     shares = np.cumsum(variances) / max(float(variances.sum()), np.finfo(float).tiny)
     kept = min(int(np.searchsorted(shares, _VARIANCE_KEPT)) + 1, most, len(shares))
-    if kept < 2 or kept >= d:
+    if kept < 2 or kept >= d or shares[kept - 1] < _LEAST_KEPT:
         return None, None
     return kept, float(min(shares[kept - 1], 1.0))
