@@ -22,7 +22,7 @@ FLOORS = [
     {"validation", "asking"},
     {"api"},
     {"large", "api_async"},
-    {"tables"},
+    {"tables", "assignment"},
     {"estimator", "sessions", "plots"},
     {"experiments", "reports", "testing"},
     {"workspace"},
