@@ -181,6 +181,14 @@ class Recovery:
         """
         return self._labeller.assign(rows)
 
+    def save(self, path: Any, *, force: bool = False) -> None:
+        """Keep the result in one file, which `samecluster.load` reads; nothing in it can run.
+
+        It holds the coordinates of all rows, and all answers. A file that exists is replaced only
+        if it is such a result, or with ``force``.
+        """
+        import_module("samecluster.assignment.files").save_recovery(self, path, force=force)
+
     def error_curve(self, truth: Any) -> list[tuple[int, float]]:
         """Questions so far and clustering error after each round, given the true labels."""
         curve = []
