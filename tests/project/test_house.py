@@ -257,6 +257,7 @@ def test_public_names_are_pinned() -> None:
     assert samecluster.__all__ == [
         "Answer",
         "AskEverything",
+        "Assignment",
         "Board",
         "Certify",
         "Choice",
@@ -286,8 +287,10 @@ def test_public_names_are_pinned() -> None:
         "errors",
         "instances",
         "learn_cluster",
+        "load",
         "oracles",
         "recover",
+        "recover_async",
         "recover_large",
         "register_method",
         "start",

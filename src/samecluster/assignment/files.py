@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+import samecluster
 from samecluster._files import MAX_BYTES, check_input, check_size, written_file
 from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
@@ -42,15 +43,13 @@ def save_recovery(recovery: Recovery, path: str | Path, *, force: bool = False) 
 
     The file holds the coordinates of all rows, and who gave which answer.
     """
-    from samecluster import __version__
-
     arrays = {name: getattr(recovery, name) for name in _ARRAYS}
     kinds = dict(_ARRAYS)
     if recovery.probability is not None:
         arrays["probability"], kinds["probability"] = recovery.probability, "<f8"
     head = {
         "format": FORMAT,
-        "written_by": __version__,
+        "written_by": samecluster.__version__,
         "fingerprint": fingerprint(recovery.points),
         "arrays": sorted(arrays),
         **{name: getattr(recovery, name) for name in _PLAIN},
