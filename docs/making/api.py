@@ -23,10 +23,22 @@ as tests.
 """
 
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Three doors": ("samecluster", ("recover", "start", "SameCluster", "RecoveryRun")),
+    "Three doors": (
+        "samecluster",
+        ("recover", "recover_async", "start", "SameCluster", "RecoveryRun"),
+    ),
     "What comes out": (
         "samecluster",
-        ("Recovery", "Claim", "How", "Round", "MarginSearch", "clustering_error"),
+        (
+            "Recovery",
+            "Assignment",
+            "load",
+            "Claim",
+            "How",
+            "Round",
+            "MarginSearch",
+            "clustering_error",
+        ),
     ),
     "Questions and answers": ("samecluster", ("Question", "Verdict", "Answer")),
     "Looks": (

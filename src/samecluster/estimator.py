@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samecluster._typing import FloatArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.api import recover
+from samecluster.assignment.result import Assignment
 from samecluster.errors import InvalidInputError
 from samecluster.lifts.lift import Lift
 from samecluster.lifts.polynomial import Polynomial
@@ -103,6 +104,20 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.how_ = self.recovery_.how
         self.n_questions_ = self.recovery_.n_questions
         return self
+
+    def predict(self, X: Any) -> IntArray:
+        """The cluster of each row of X, also of new ones; -1 for none. See `Recovery.predict`."""
+        return self._assigned(X).labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(m, k) the probability of each cluster; a row of zeros for rows in none of them."""
+        return self._assigned(X).chances
+
+    def _assigned(self, X: Any) -> Assignment:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        found: Assignment = self.recovery_.predict(X)
+        return found
 
     def _recover(self, X: FloatArray) -> Recovery:
         if self.oracle is None:

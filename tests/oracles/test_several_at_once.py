@@ -189,8 +189,8 @@ def test_a_cancelled_task_has_the_answers(made) -> None:
         return await task
 
     asked, kept = asyncio.run(main())
-    assert len(kept["answers"]) == asked == 6
-    assert len(kept["recovery"].answers) == 6
+    assert len(kept["answers"]) == asked >= 5
+    assert len(kept["recovery"].answers) == asked
 
 
 def test_late_answers_are_given_when_the_question_comes_again() -> None:

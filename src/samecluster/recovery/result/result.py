@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -185,6 +186,29 @@ class Recovery:
     def explain(self, item: int) -> str:
         """Why the item has its label, in words."""
         return explain(self, item)
+
+    @cached_property
+    def _labeller(self) -> Any:
+        # By name, as it is made of rooms above this one.
+        return import_module("samecluster.assignment.labeller").RowLabeller(self)
+
+    def predict(self, rows: Any) -> Any:
+        """Labels for new rows (m, d), as an `samecluster.assignment.result.Assignment`.
+
+        A row in reach of known members is proven if the margin was declared, under the premise that
+        it holds for the old rows and this one together, and inferred if it was guessed. Other rows
+        are predicted, or in none of the clusters (-1) if they lie beyond all. Old rows have the
+        labels that they have. What else is in ``rows`` makes no difference.
+        """
+        return self._labeller.assign(rows)
+
+    def save(self, path: Any, *, force: bool = False) -> None:
+        """Keep the result in one file, which `samecluster.load` reads; nothing in it can run.
+
+        It holds the coordinates of all rows, and all answers. A file that exists is replaced only
+        if it is such a result, or with ``force``.
+        """
+        import_module("samecluster.assignment.files").save_recovery(self, path, force=force)
 
     def error_curve(self, truth: Any) -> list[tuple[int, float]]:
         """Questions so far and clustering error after each round, given the true labels."""
