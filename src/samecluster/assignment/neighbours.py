@@ -8,7 +8,7 @@ import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.recovery.predict.calibration import Calibration
-from samecluster.recovery.predict.similarity import nearest
+from samecluster.recovery.predict.graph import nearest
 
 _COMPONENTS, _FLATTEST = 50, 1e-6  # as in `samecluster.recovery.predict.similarity`
 _UNLIKE_UNITS = 5.0
