@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from samecluster import LookSizes, recover
+from samecluster import LookSizes, recover, start
 from samecluster.oracles import LabelOracle, NoisyOracle
 from samecluster.questions.look import CheckSheet, Choice, Marks, looks_of
 from samecluster.questions.pair import Answer, Question, Verdict
@@ -260,3 +260,17 @@ def test_recoveries_with_too_many_errors_in_one_group_are_seldom_certified(overl
         audited = [i for i in range(len(truth)) if unasked[i] or i in looked_at]
         n_false += int(np.count_nonzero(found.labels[audited] != truth[audited])) > bound
     assert n_false <= stats.binom.ppf(0.999, n_runs, 0.05)
+
+
+def test_whoever_answers_sheets_pair_by_pair_needs_no_decoys() -> None:
+    """Sessions and programs that know only pairs are handed the pairs of a sheet."""
+    X, truth, labels = blobs(0, 3_000, 0)
+    run = start(X, method=Given(truth, labels), audit=(0.01, 0.95), looks="auto", random_state=0)
+    while run.pending:
+        for question in run.pending:
+            if run.awaits(question):
+                run.tell(question, same=bool(truth[question.item] == truth[question.comparator]))
+    assert run.result.audit is not None
+    assert run.result.audit.met
+    assert run.result.audit.n_decoys == 0
+    assert run.result.audit.n_audits < 330

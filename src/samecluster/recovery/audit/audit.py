@@ -119,6 +119,11 @@ class Audit:
             self._overlooked.note(n_decoys, n_overlooked)
             self._now.forget_bound()
 
+    def answered_one_by_one(self) -> None:
+        """No check was answered on a sheet after all, so that none was overlooked there."""
+        self._overlooked = None
+        self._now.answered_one_by_one()
+
     def change(self, items: Iterable[int]) -> None:
         """Items that got another label without being asked about: the bound grows by as many."""
         self._now.change(items)

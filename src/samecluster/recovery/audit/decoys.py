@@ -92,3 +92,8 @@ def decoys_shown(answers: Iterable[Answer]) -> tuple[int, int]:
         if isinstance(look, CheckSheet) and look.overlooked is not None
     ]
     return sum(len(s.decoys) for s in sheets), sum(len(s.overlooked or ()) for s in sheets)
+
+
+def on_sheets(answers: Iterable[Answer]) -> bool:
+    """Whether any of these answers came from a sheet of an audit."""
+    return any(isinstance(look, CheckSheet) for look in looks_of(answers))

@@ -84,7 +84,7 @@ class SingleChecks(Checks):
         overlooked: Overlooking | None = None,
         n_round: int = 1,
     ) -> None:
-        self._overlooked, self._n_round = overlooked, n_round
+        self.overlooked, self._n_round = overlooked, n_round
         self._items, self._labels = items, labels
         self._rng = rng
         self._moved: dict[int, int] = {}
@@ -100,9 +100,9 @@ class SingleChecks(Checks):
 
     def excludes(self, wrong: int, draws: int, failures: int, level: float, ahead: int = 0) -> bool:
         drawn = (wrong, draws, failures, level)
-        if self._overlooked is None or wrong > len(self._items):
+        if self.overlooked is None or wrong > len(self._items):
             return self._evidence.excludes(*drawn)
-        return self._overlooked.excludes(self._evidence, *drawn, self._n_round, ahead)
+        return self.overlooked.excludes(self._evidence, *drawn, self._n_round, ahead)
 
     def left(self, draws: int, failures: int) -> float:
         return self._evidence.left(draws, failures)

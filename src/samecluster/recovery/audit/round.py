@@ -85,6 +85,13 @@ class AuditRound:
                 self._verdicts[check.number] = self._implied(check)
         self._count()
 
+    def answered_one_by_one(self) -> None:
+        """Nothing is overlooked in this round."""
+        self._may_overlook = False
+        if isinstance(self._checks, SingleChecks):
+            self._checks.overlooked = None
+        self.forget_bound()
+
     def forget_bound(self) -> None:
         """Work the bound out anew: what it rests on has changed."""
         self._bound = None

@@ -15,7 +15,7 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Verdict
 from samecluster.questions.run import Batch, Plan
 from samecluster.recovery.audit.audit import Audit
-from samecluster.recovery.audit.decoys import Decoys, decoys_shown
+from samecluster.recovery.audit.decoys import Decoys, decoys_shown, on_sheets
 from samecluster.recovery.audit.plan import LabellingUnderAudit, audit_price, contradiction
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.certify.plan import Certify, CertifyRun
@@ -237,6 +237,10 @@ class _AuditedMethod:
             for check in checks:
                 verdict = yield from self.checked.take(audit, check)
                 as_expected &= verdict is Verdict.SAME
+            if self.decoys is not None and not on_sheets(self.labelling.answers):
+                # Whoever answers sees pairs, whatever is offered.
+                self.decoys = None
+                audit.answered_one_by_one()
             self._note(audit)
             self._refute_what_answers_contradict()
             if not as_expected and _better_again(audit):
