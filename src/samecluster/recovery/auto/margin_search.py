@@ -46,6 +46,9 @@ _TRIES = 12  # refutations: 0.6^8 is below _USELESS already; the others are for 
 _PROBES = 15
 # Proofs are tried where spanning all groups takes at most 1 question in 50 points (decision 10)
 _LABELS_A_QUESTION = 50
+# Questions in all that may pass without a label that follows from each, and beyond the rank if that
+# is more: one group is spanned by then, and labels follow if the margin is of use
+_UNPAID, _UNPAID_BEYOND_RANK = 20, 4
 # Rows by which the rank is told: 2,000 are far more than columns, and an SVD of them is quick
 _RANK_ROWS = 2000
 # Pairs of clusters that are compared at the end: all of ten clusters, or those with most at stake
@@ -100,6 +103,7 @@ class MarginSearchRun:
         self.exceptions = {*problem.exceptions, *labelling.exceptions}
         self.n_clusters = problem.n_clusters
         self.near = ScaledDistances(problem.X)
+        self.rank = _rank(problem.X, self.seed)
 
     def play(self) -> Plan[None]:
         if not self._proofs_may_pay():
@@ -129,8 +133,7 @@ class MarginSearchRun:
 
     def _proofs_may_pay(self, n_groups: int = 2) -> bool:
         """Whether spanning so many clusters would take few questions for the labels it gives."""
-        rank = _rank(self.problem.X, self.seed)
-        return _LABELS_A_QUESTION * n_groups * (rank + 1) <= len(self.problem.X)
+        return _LABELS_A_QUESTION * n_groups * (self.rank + 1) <= len(self.problem.X)
 
     def _infer(self) -> Plan[None]:
         """Try one margin after the other, until one stands or none is of use."""
@@ -140,7 +143,9 @@ class MarginSearchRun:
                 if not self._proofs_may_pay(len(asking.guide.alive())):
                     self.margin = None
                     break
-                yield from asking.play()
+                if not (yield from self._while_it_pays(asking.play())):
+                    self.margin = None
+                    break
                 if (yield from self._stands(asking)):
                     self.labelling.number_clusters()
                     return
@@ -151,6 +156,23 @@ class MarginSearchRun:
                 yield from self._give_in(refuted)
                 self.n_searching += self.labelling.n_questions - before
         self.labelling.reset()
+
+    def _while_it_pays(self, plan: Plan[None]) -> Plan[bool]:
+        """Play inference as long as labels follow from its questions; whether it came to its end.
+
+        Answers of an attempt that is given up are not lost: prediction begins with them.
+        """
+        allowed = max(_UNPAID, self.rank + _UNPAID_BEYOND_RANK)
+        try:
+            batch = next(plan)
+            while True:
+                followed = int(np.count_nonzero(self.labelling.how == How.INFERRED))
+                if self.labelling.n_questions - followed > allowed:
+                    plan.close()
+                    return False
+                batch = plan.send((yield batch))
+        except StopIteration:
+            return True
 
     def _asking(self, margin: float) -> CertifyRun:
         self.labelling.reset()

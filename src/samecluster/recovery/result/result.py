@@ -14,7 +14,7 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
 from samecluster.recovery.result.audit_report import AuditReport
-from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
+from samecluster.recovery.result.claims import Claim, ClaimBasis, Foresight, claims
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.explain import explain
 from samecluster.recovery.result.how import How
@@ -102,6 +102,7 @@ class Recovery:
     n_shown : items on all these screens together
     prepared : how the points were made of what was measured, where a margin is one of them only
     resolution : (d) lengths that the margin is one at, where there is no proof that has them
+    foresight : how often predictions could be compared with answers, where a model predicts
     """
 
     labels: IntArray
@@ -125,6 +126,7 @@ class Recovery:
     n_shown: int = 0
     prepared: tuple[Premise, ...] = ()
     resolution: tuple[float, ...] = ()
+    foresight: Foresight | None = None
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
@@ -153,6 +155,7 @@ class Recovery:
                 self.audit,
                 self.prepared,
                 self.resolution,
+                self.foresight,
             )
         )
 
