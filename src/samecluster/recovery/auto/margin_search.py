@@ -50,6 +50,9 @@ _TRIES = 12  # refutations: 0.6^8 is below _USELESS already; the others are for 
 _PROBES = 15
 # Proofs are tried where spanning all groups takes at most 1 question in 50 points (decision 10)
 _LABELS_A_QUESTION = 50
+# Questions in all that may pass without a label that follows from each, and beyond the rank if that
+# is more: one group is spanned by then, and labels follow if the margin is of use
+_UNPAID, _UNPAID_BEYOND_RANK = 20, 4
 # Rows by which the rank is told: 2,000 are far more than columns, and an SVD of them is quick
 _RANK_ROWS = 2000
 # Pairs of clusters that are compared at the end: all of ten clusters, or those with most at stake
@@ -110,6 +113,7 @@ class MarginSearchRun:
         if settings.lifts and labelling.search is None:
             begin = self.choice.first(problem.n_clusters, self.seed)
             self.lift, self.margin = begin or (self.lift, self.margin)
+        self.rank, self.n_before_lift = _rank(problem.X, self.seed, self.lift), 0
 
     def play(self) -> Plan[None]:
         if not self._proofs_may_pay():
@@ -139,8 +143,7 @@ class MarginSearchRun:
 
     def _proofs_may_pay(self, n_groups: int = 2) -> bool:
         """Whether spanning so many clusters would take few questions for the labels it gives."""
-        rank = _rank(self.problem.X, self.seed, self.lift)
-        return _LABELS_A_QUESTION * n_groups * (rank + 1) <= len(self.problem.X)
+        return _LABELS_A_QUESTION * n_groups * (self.rank + 1) <= len(self.problem.X)
 
     def _infer(self) -> Plan[None]:
         """Try one margin after the other, until one stands or none is of use."""
@@ -151,7 +154,10 @@ class MarginSearchRun:
                     self.margin = None
                     self._lift_higher()
                     continue
-                yield from asking.play()
+                if not (yield from self._while_it_pays(asking.play())):
+                    self.margin = None
+                    self._lift_higher()
+                    continue
                 if (yield from self._stands(asking)):
                     self.labelling.number_clusters()
                     return
@@ -172,8 +178,27 @@ class MarginSearchRun:
             return
         self.lift, self.margin, self.refuted = lift, _OPTIMISTIC, []
         self.exceptions = set(self.problem.exceptions)
+        self.rank = _rank(self.problem.X, self.seed, lift)
+        self.n_before_lift = self.labelling.n_questions
         if not self._proofs_may_pay():
             self.margin = None
+
+    def _while_it_pays(self, plan: Plan[None]) -> Plan[bool]:
+        """Play inference as long as labels follow from its questions; whether it came to its end.
+
+        Answers of an attempt that is given up are not lost: prediction begins with them.
+        """
+        allowed = max(_UNPAID, self.rank + _UNPAID_BEYOND_RANK)
+        try:
+            batch = next(plan)
+            while True:
+                followed = int(np.count_nonzero(self.labelling.how == How.INFERRED))
+                if self.labelling.n_questions - self.n_before_lift - followed > allowed:
+                    plan.close()
+                    return False
+                batch = plan.send((yield batch))
+        except StopIteration:
+            return True
 
     def _asking(self, margin: float) -> CertifyRun:
         self.labelling.reset()

@@ -17,7 +17,7 @@ from samecluster.lifts.lift import ColumnMap
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
 from samecluster.recovery.result.audit_report import AuditReport
-from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
+from samecluster.recovery.result.claims import Claim, ClaimBasis, Foresight, claims
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.explain import explain
 from samecluster.recovery.result.how import How
@@ -109,6 +109,7 @@ class Recovery:
     prepared : how the points were made of what was measured, where a margin is one of them only
     resolution : (d) lengths that the margin is one at, where there is no proof that has them
     models : language models that gave answers; labels by answers or proofs are then inferred
+    foresight : how often predictions could be compared with answers, where a model predicts
     """
 
     labels: IntArray
@@ -133,6 +134,7 @@ class Recovery:
     prepared: tuple[Premise, ...] = ()
     resolution: tuple[float, ...] = ()
     models: tuple[str, ...] = ()
+    foresight: Foresight | None = None
 
     def by_models(self, models: Iterable[str]) -> Recovery:
         """The same where language models gave answers: nothing is asked, and nothing proven."""
@@ -175,6 +177,7 @@ class Recovery:
                 self.prepared,
                 self.resolution,
                 self.models,
+                self.foresight,
             )
         )
 
