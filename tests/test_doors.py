@@ -12,7 +12,8 @@ from samecluster.oracles import LabelOracle
 from samecluster.sessions.parameters import _PARAMETERS
 
 DATA = {"X", "source", "oracle", "self"}
-TOLD_LATER = {"error_rate", "on_progress"}  # start has no oracle that errs, and nobody to call
+# start has no oracle that errs or fails, and nobody to call
+TOLD_LATER = {"error_rate", "on_progress", "concurrency", "retry", "progress"}
 
 
 def defaults(door) -> dict[str, object]:

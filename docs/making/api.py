@@ -23,10 +23,22 @@ as tests.
 """
 
 SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
-    "Three doors": ("samecluster", ("recover", "start", "SameCluster", "RecoveryRun")),
+    "Three doors": (
+        "samecluster",
+        ("recover", "recover_async", "start", "SameCluster", "RecoveryRun"),
+    ),
     "What comes out": (
         "samecluster",
-        ("Recovery", "Claim", "How", "Round", "MarginSearch", "clustering_error"),
+        (
+            "Recovery",
+            "Assignment",
+            "load",
+            "Claim",
+            "How",
+            "Round",
+            "MarginSearch",
+            "clustering_error",
+        ),
     ),
     "Questions and answers": ("samecluster", ("Question", "Verdict", "Answer")),
     "Looks": (
@@ -39,7 +51,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     ),
     "Margins, and one cluster": (
         "samecluster",
-        ("true_margin", "ClusterMargin", "learn_cluster", "LearnedCluster"),
+        ("true_margin", "ClusterMargin", "learn_cluster", "LearnedCluster", "Polynomial", "Lift"),
     ),
     "Data larger than memory": ("samecluster", ("recover_large", "start_large", "LargeRecovery")),
     "Sessions": ("samecluster", ("Session", "SqliteStore")),

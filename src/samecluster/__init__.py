@@ -14,6 +14,9 @@ from samecluster._moved import install as _find_moved_modules
 if TYPE_CHECKING:
     from samecluster import errors, instances, oracles
     from samecluster.api import RecoveryRun, learn_cluster, recover, register_method, start
+    from samecluster.api_async import recover_async
+    from samecluster.assignment.files import load
+    from samecluster.assignment.result import Assignment
     from samecluster.estimator import SameCluster
     from samecluster.geometry.margin import ClusterMargin, true_margin
     from samecluster.large.api import recover_large, start_large
@@ -48,6 +51,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Answer": "questions.pair",
     "AskEverything": "recovery.paper.ask_everything",
+    "Assignment": "assignment.result",
     "Board": "questions.look",
     "Certify": "recovery.certify.plan",
     "Choice": "questions.look",
@@ -77,7 +81,9 @@ _HOME = {
     "Verdict": "questions.pair",
     "clustering_error": "recovery.result.clustering_error",
     "learn_cluster": "api",
+    "load": "assignment.files",
     "recover": "api",
+    "recover_async": "api_async",
     "recover_large": "large.api",
     "register_method": "api",
     "start": "api",
@@ -89,6 +95,7 @@ _MODULES = ("errors", "instances", "oracles")
 __all__ = [
     "Answer",
     "AskEverything",
+    "Assignment",
     "Board",
     "Certify",
     "Choice",
@@ -120,8 +127,10 @@ __all__ = [
     "errors",
     "instances",
     "learn_cluster",
+    "load",
     "oracles",
     "recover",
+    "recover_async",
     "recover_large",
     "register_method",
     "start",

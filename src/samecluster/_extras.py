@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 from typing import Any
 
 from samecluster.errors import InvalidInputError
@@ -34,6 +35,25 @@ def httpx() -> Any:
     """The module httpx."""
     (found,) = _modules("language models need httpx: pip install samecluster[llm]", "httpx")
     return found
+
+
+def static_embedding() -> tuple[Any, Any, str]:
+    """What reads weights, the class of tokenizers, and the file that wordllama has beside its own.
+
+    The package itself is not imported: two of its files are all that is needed.
+    """
+    if_missing = "text by its meaning needs wordllama: pip install samecluster[text]"
+    weights, tokenizers = _modules(if_missing, "safetensors.numpy", "tokenizers")
+    found = importlib.util.find_spec("wordllama")
+    if found is None or found.origin is None:
+        raise InvalidInputError(if_missing)
+    return weights.load_file, tokenizers.Tokenizer, found.origin
+
+
+def has_static_embedding() -> bool:
+    """Whether `static_embedding` would find what it needs."""
+    names = ("wordllama", "safetensors", "tokenizers")
+    return all(importlib.util.find_spec(name) is not None for name in names)
 
 
 def needs_server() -> None:

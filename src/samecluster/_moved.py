@@ -10,7 +10,6 @@ import importlib
 import sys
 import warnings
 from collections.abc import Sequence
-from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
@@ -29,8 +28,11 @@ MOVED = {
 }
 
 
-class MovedModules(MetaPathFinder, Loader):
-    """Finds a moved module by its old path and gives the new one, with a warning."""
+class MovedModules:
+    """Finds a moved module by its old path and gives the new one, with a warning.
+
+    A finder and a loader by what it does: the classes for that take longer to import than typer.
+    """
 
     def find_spec(
         self, name: str, _path: Sequence[str] | None = None, _target: ModuleType | None = None
@@ -38,7 +40,7 @@ class MovedModules(MetaPathFinder, Loader):
         room, _, rest = name.partition(".")
         if room != "samecluster" or rest not in MOVED:
             return None
-        return ModuleSpec(name, self)
+        return ModuleSpec(name, self)  # type: ignore[arg-type]
 
     def create_module(self, spec: ModuleSpec) -> ModuleType:
         new = "samecluster." + MOVED[spec.name.partition(".")[2]]

@@ -16,15 +16,25 @@ from typing import Any, Literal
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
+from samecluster.asking import (
+    all_answers,
+    asked_at_once,
+    in_batches,
+    refuse_async,
+    shown_progress,
+)
 from samecluster.errors import (
+    AnswerError,
     ContradictionError,
     InvalidInputError,
     OracleError,
+    RecoveryInterrupted,
     RefutedError,
 )
 from samecluster.lifts.lift import ColumnMap, Lift
 from samecluster.lifts.polynomial import Polynomial
 from samecluster.oracles.base import (
+    Oracle,
     VerdictReader,
     as_oracle,
     checked_answer,
@@ -32,12 +42,14 @@ from samecluster.oracles.base import (
     checked_replies,
 )
 from samecluster.oracles.panel.panel import Panel
+from samecluster.oracles.several_at_once import SeveralAtOnce
 from samecluster.points.array import validated
 from samecluster.questions.drive import drive, drive_batches, drive_looks
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import LookSizes, n_looks_of, n_shown_of
 from samecluster.questions.pair import Answer, Question
 from samecluster.questions.run import Run
+from samecluster.recovery.auto.given_labels import GivenLabels
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.auto.repair import AnswerRepair
 from samecluster.recovery.auto.whole_run import Budget, complete_plan, prediction_goal
@@ -174,7 +186,8 @@ def start(
         ones cost questions, and no proof rests on them.
     lift : "quadratic", "cubic", ``Polynomial(degree)`` or a function of points (n, d) to numbers
         (n, D): the margin, and what is proven, are about these columns. Rings, moons, spirals and
-        groups inside others have a margin there; see `docs/lifts.md`. For certify only.
+        groups inside others have a margin there; see `docs/lifts.md`. With "auto", and no margin
+        declared, lifts are tried where the columns as they are have none. For certify only.
     random_state : seed; the same seed gives the same questions
 
     Examples
@@ -239,14 +252,22 @@ class RecoveryParameters:
         hint: Any,
         looks: Any = "pairs",
         max_looks: Any = None,
-        lift: ColumnMap | None = None,
+        lift: ColumnMap | Literal["auto"] | None = None,
     ) -> RecoveryParameters:
         gamma, goal = checked_margin(margin), checked_audit(audit)
         chosen = _checked_method(method)
-        if lift is not None and not isinstance(chosen, Certify):
+        if lift not in (None, "auto") and not isinstance(chosen, Certify):
             raise InvalidInputError(f'lift goes with method "certify", got {chosen.name!r}')
+        if isinstance(chosen, GivenLabels) and chosen.otherwise is None:
+            usual = CertifyWithoutMargin(Certify(), prediction_goal(goal))
+            chosen = replace(chosen, otherwise=usual if gamma is None else Certify())
         if gamma is None and isinstance(chosen, Certify):
-            chosen = CertifyWithoutMargin(chosen, prediction_goal(goal))
+            chosen = CertifyWithoutMargin(chosen, prediction_goal(goal), lift == "auto")
+        elif lift == "auto":
+            raise InvalidInputError(
+                'lift="auto" goes with certify and margin="auto"; a declared margin is one in a '
+                "declared lift"
+            )
         return cls(
             n_clusters=checked_n_clusters(n_clusters, len(points)),
             margin=gamma,
@@ -258,7 +279,7 @@ class RecoveryParameters:
             looks=checked_looks(looks),
             rng=generator(random_state),
             hints=checked_hint(hint, len(points)),
-            lift=lift,
+            lift=None if lift == "auto" else lift,
         )
 
     def run(
@@ -308,6 +329,9 @@ def recover(
     error_rate: float = 0.0,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
+    concurrency: int = 1,
+    retry: Any = (),
+    progress: bool = False,
 ) -> Recovery:
     """Recover the clusters of X by asking an oracle.
 
@@ -317,8 +341,14 @@ def recover(
     that may be wrong. If it is above 0, or the oracle is a panel, answers that cannot all be right
     are put again, to others or about other items, and what is outvoted is retracted
     (`Recovery.retracted`); what stays open is listed (`Recovery.refutations`). ``on_progress`` is
-    called after each batch of answers with what is known so far. The other parameters are those of
-    `start`.
+    called after each batch of answers with what is known so far; ``progress=True`` draws a bar.
+
+    With ``concurrency=8`` up to 8 questions are put at once, each in a thread, and the method
+    chooses questions that depend little on each other; `recover_async` is for ``async def``
+    oracles. ``retry=(TimeoutError,)`` asks again after such an error, up to 5 times, with waits
+    (`samecluster.oracles.Retry` says how often and how long). Ctrl-C raises
+    `samecluster.errors.RecoveryInterrupted`, a KeyboardInterrupt that has all answers so far. The
+    other parameters are those of `start`.
 
     Examples
     --------
@@ -332,6 +362,7 @@ def recover(
     >>> clustering_error(found.labels, made.labels)
     0.0
     """
+    refuse_async(oracle)
     points = validated(X)
     warn_of_far_values(X, points)
     answering = as_oracle(oracle, points)
@@ -339,7 +370,7 @@ def recover(
         points,
         n_clusters,
         margin,
-        method,
+        in_batches(_checked_method(method), concurrency),
         audit,
         max_questions,
         random_state,
@@ -348,46 +379,100 @@ def recover(
         max_looks,
         checked_lift(lift, X, points),
     )
-    parameters = replace(parameters, looks=answering.look_sizes(parameters.looks))
-    given, read = _given(known, answers, len(points)), VerdictReader()
-
-    def driven(run: RecoveryRun) -> Recovery:
-        after_batch = None if on_progress is None else lambda: on_progress(run.labelling)
-        if not parameters.looks.pairs_only:
-            return drive_looks(
-                run,
-                lambda looks: checked_replies(answering, looks, read),
-                after_batch,
-                run.snapshot,
-            )
-        return drive_batches(
-            run,
-            lambda questions: checked_answers(answering, questions, read),
-            after_batch,
-            run.snapshot,
-        )
-
     if audit is not None and answering.models:
         raise InvalidInputError(
             f"an audit counts answers of people alone, and here {answering.models[0]} answers: "
             "leave audit out, and let people check its labels (docs/models.md)"
         )
-    if not checked_error_rate(error_rate) and not isinstance(answering, Panel):
-        return driven(parameters.run(points, Ledger(given))).by_models(answering.models)
-    panel = answering if isinstance(answering, Panel) else None
-    mending = AnswerRepair(
-        lambda question: checked_answer(answering, question, read),
-        again=None if panel is None else panel.again,
-        weight=None if panel is None else lambda answer: panel.weight(answer.question),
-    )
-    mending.hear(given)
-    try:
-        found = _recover_despite_errors(points, parameters, mending, driven)
-        return found.by_models(answering.models)
-    except OracleError as error:
-        mending.hear(error.answers)
-        error.keep(tuple(mending.said.values()), error.recovery)
-        raise
+    looks = answering.look_sizes(parameters.looks)
+    answering = asked_at_once(answering, looks, concurrency, retry)
+    parameters = replace(parameters, looks=looks)
+    given = _given(known, answers, len(points))
+    asking = _Asking(points, parameters, answering, given)
+    with shown_progress(progress, on_progress) as asking.on_progress:
+        return asking.recovered(despite_errors=checked_error_rate(error_rate) > 0)
+
+
+class _Asking:
+    """One call of `recover`: an oracle that is asked until all is known, or until Ctrl-C."""
+
+    def __init__(
+        self,
+        points: FloatArray,
+        parameters: RecoveryParameters,
+        oracle: Oracle,
+        given: tuple[Answer, ...],
+    ) -> None:
+        self.points, self.parameters, self.oracle, self.given = points, parameters, oracle, given
+        self.read = VerdictReader()
+        self.on_progress: Callable[[Labelling], None] | None = None
+        self.run: RecoveryRun | None = None
+        self.mending: AnswerRepair | None = None
+
+    def recovered(self, despite_errors: bool) -> Recovery:
+        try:
+            if despite_errors or isinstance(self.oracle, Panel):
+                found = self._despite_errors()
+            else:
+                found = self._plainly()
+            return found.by_models(self.oracle.models)
+        except KeyboardInterrupt:
+            answers = self._all_answers()
+            raise RecoveryInterrupted(answers, lambda: self._followed(answers)) from None
+
+    def _followed(self, answers: tuple[Answer, ...]) -> Recovery:
+        run = self.parameters.run(self.points, Ledger(answers))
+        return run.snapshot().by_models(self.oracle.models)
+
+    def _all_answers(self) -> tuple[Answer, ...]:
+        said = () if self.mending is None else self.mending.said.values()
+        told = () if self.run is None else self.run.ledger
+        late = self.oracle.undelivered if isinstance(self.oracle, SeveralAtOnce) else ()
+        return all_answers(self.given, said, told, late)
+
+    def _driven(self, run: RecoveryRun) -> Recovery:
+        self.run = run
+        show = self.on_progress
+        after_batch = None if show is None else lambda: show(run.labelling)
+        if not self.parameters.looks.pairs_only:
+            return drive_looks(
+                run,
+                lambda looks: checked_replies(self.oracle, looks, self.read),
+                after_batch,
+                run.snapshot,
+            )
+        return drive_batches(
+            run,
+            lambda questions: checked_answers(self.oracle, questions, self.read),
+            after_batch,
+            run.snapshot,
+        )
+
+    def _plainly(self) -> Recovery:
+        run = self.parameters.run(self.points, Ledger(self.given))
+        try:
+            return self._driven(run)
+        except (ContradictionError, RefutedError) as error:
+            error.keep(tuple(run.ledger), run.snapshot())
+            raise
+
+    def _despite_errors(self) -> Recovery:
+        panel = self.oracle if isinstance(self.oracle, Panel) else None
+        mending = self.mending = AnswerRepair(
+            lambda question: checked_answer(self.oracle, question, self.read),
+            again=None if panel is None else panel.again,
+            weight=None if panel is None else lambda answer: panel.weight(answer.question),
+        )
+        mending.hear(self.given)
+        try:
+            return _recover_despite_errors(self.points, self.parameters, mending, self._driven)
+        except OracleError as error:
+            mending.hear(error.answers)
+            error.keep(tuple(mending.said.values()), error.recovery)
+            raise
+        except (ContradictionError, RefutedError) as error:
+            error.keep(tuple(mending.said.values()))
+            raise
 
 
 def _recover_despite_errors(
@@ -438,6 +523,7 @@ def learn_cluster(
     *,
     error: float = 0.05,
     failure: float = 0.05,
+    answers: Iterable[Answer] = (),
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> LearnedCluster:
     """Learn the cluster of one row up to an error: an ellipsoid that judges any point.
@@ -454,6 +540,8 @@ def learn_cluster(
     error, failure : with probability at least 1 − ``failure``, at most the share ``error`` of the
         rows is judged wrongly; ``samecluster.recovery.paper.one_cluster.sample_size`` says what
         that costs
+    answers : given before, such as ``error.all_answers`` of an `samecluster.errors.AnswerError`
+        that stopped it; with the same seed they are not asked again
     random_state : seed
 
     Examples
@@ -471,7 +559,12 @@ def learn_cluster(
         raise InvalidInputError(f"member must be a row number below {len(points)}, got {member!r}")
     answering = as_oracle(oracle, points)
     plan = plan_cluster(points, int(member), error, failure, generator(random_state))
-    return drive(Run(plan), lambda question: checked_answer(answering, question))
+    run = Run(plan, Ledger(checked_given(answers, len(points))))
+    try:
+        return drive(run, lambda question: checked_answer(answering, question))
+    except AnswerError as stopped:
+        stopped.keep(tuple(run.ledger))
+        raise
 
 
 def _checked_method(method: Any) -> Method:

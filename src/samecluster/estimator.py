@@ -7,10 +7,11 @@ from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClusterMixin
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from samecluster._typing import FloatArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.api import recover
+from samecluster.assignment.result import Assignment
 from samecluster.errors import InvalidInputError
 from samecluster.lifts.lift import Lift
 from samecluster.lifts.polynomial import Polynomial
@@ -32,7 +33,8 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         `samecluster.recover`, with the same defaults and the same results, but that one cluster is
         allowed here, as everywhere in scikit-learn; it asks nothing
     answers, known, hint, lift : as in `samecluster.recover`
-    error_rate, random_state, on_progress : as in `samecluster.recover`
+    error_rate, random_state, on_progress, concurrency, retry, progress : as in
+        `samecluster.recover`
     oracle : an `samecluster.oracles.Oracle`, or a function of two row numbers. `fit` asks it.
 
     Attributes
@@ -70,6 +72,9 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         oracle: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
         on_progress: Callable[[Labelling], None] | None = None,
+        concurrency: int = 1,
+        retry: Any = (),
+        progress: bool = False,
     ) -> None:
         self.n_clusters = n_clusters
         self.margin = margin
@@ -86,6 +91,9 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.oracle = oracle
         self.random_state = random_state
         self.on_progress = on_progress
+        self.concurrency = concurrency
+        self.retry = retry
+        self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> SameCluster:
         """Recover the clusters of X; y is ignored."""
@@ -96,6 +104,20 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.how_ = self.recovery_.how
         self.n_questions_ = self.recovery_.n_questions
         return self
+
+    def predict(self, X: Any) -> IntArray:
+        """The cluster of each row of X, also of new ones; -1 for none. See `Recovery.predict`."""
+        return self._assigned(X).labels
+
+    def predict_proba(self, X: Any) -> FloatArray:
+        """(m, k) the probability of each cluster; a row of zeros for rows in none of them."""
+        return self._assigned(X).chances
+
+    def _assigned(self, X: Any) -> Assignment:
+        check_is_fitted(self)
+        X = validate_data(self, X, dtype=np.float64, reset=False)
+        found: Assignment = self.recovery_.predict(X)
+        return found
 
     def _recover(self, X: FloatArray) -> Recovery:
         if self.oracle is None:

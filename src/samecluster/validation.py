@@ -6,7 +6,7 @@ import math
 import numbers
 import warnings
 from collections.abc import Hashable, Iterable, Iterator
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -153,10 +153,12 @@ def checked_looks(looks: Any) -> LookSizes:
     raise InvalidInputError(f'looks must be "pairs", "auto" or LookSizes, got {looks!r}')
 
 
-def checked_lift(lift: Any, X: Any, points: FloatArray) -> ColumnMap | None:
+def checked_lift(lift: Any, X: Any, points: FloatArray) -> ColumnMap | Literal["auto"] | None:
     """The lift for the columns of ``points`` (n, d), named as X names them; None for none."""
     if lift is None:
         return None
+    if isinstance(lift, str) and lift == "auto":
+        return "auto"
     names = getattr(X, "columns", ())
     low, high = points.min(axis=0), points.max(axis=0)
     return fitted_lift(lift, low, high, points, list(names))

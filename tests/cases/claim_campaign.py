@@ -236,7 +236,7 @@ def _made(seed: int, rng: np.random.Generator) -> Case:
     often = 0.1 if data.family == "many" else 0.4  # on many points that takes seconds
     unsure = float(rng.choice([0.0, 0.1, often], p=[0.8, 0.1, 0.1]))
     wrong = 0.1 if door == "recover" and rng.random() < 0.3 else 0.0
-    declared: dict[str, Any] = {"random_state": seed, **_premises(data, rng)}
+    declared: dict[str, Any] = {"random_state": seed, **_premises(data, door, rng)}
     if rng.random() < 0.4 and door != "estimator":
         declared["audit"] = ((0.05, 0.95), (0.1, 0.9), (0.2, 0.8))[int(rng.integers(3))]
     if rng.random() < 0.2 and door not in ("large", "dask", "estimator"):
@@ -244,11 +244,14 @@ def _made(seed: int, rng: np.random.Generator) -> Case:
     return Case(seed, data, door, Person(data.truth, seed, unsure, wrong), declared)
 
 
-def _premises(data: Data, rng: np.random.Generator) -> dict[str, Any]:
+def _premises(data: Data, door: str, rng: np.random.Generator) -> dict[str, Any]:
     """A margin and a number of clusters: true ones mostly, and false ones by little and by much."""
     declared: dict[str, Any] = {}
+    if data.family == "nested" and door != "command" and rng.random() < 0.8:
+        declared["lift"] = "quadratic"
     with np.errstate(all="ignore"):
-        largest = min((found.margin for found in true_margin(data.X, data.truth)), default=0.0)
+        shown = true_margin(data.X, data.truth, lift=declared.get("lift"))
+        largest = min((found.margin for found in shown), default=0.0)
     drawn = rng.random()
     if drawn < (0.9 if data.family == "many" else 0.15) or largest < 0.02:
         pass
@@ -283,7 +286,7 @@ def _extras(case: Case, rng: np.random.Generator) -> dict[str, Any]:
 
 def _method(case: Case, rng: np.random.Generator) -> Any:
     drawn, declared = rng.random(), case.declared
-    if case.data.family == "many":
+    if case.data.family == "many" or "lift" in declared:
         return PLAIN
     if drawn < 0.12:
         return Predict(expected_error=float(rng.choice([0.0, 0.01, 0.2])))

@@ -6,7 +6,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from samecluster.api import METHODS, register_method
-from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
+from samecluster.questions.look import (
+    Board,
+    CheckSheet,
+    Choice,
+    Look,
+    Marks,
+    Picks,
+    Reply,
+    Sheet,
+    Unions,
+)
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.labelling import Labelling
@@ -50,8 +60,9 @@ class Glances:
         return labelling.recovery()
 
 
-if "glances" not in METHODS:
-    register_method("glances", Glances)
+GLANCES = "glances"
+if GLANCES not in METHODS:
+    register_method(GLANCES, Glances)
 
 
 def true_reply(look: Look, labels: Sequence[int]) -> Reply:
@@ -71,6 +82,9 @@ def true_reply(look: Look, labels: Sequence[int]) -> Reply:
             for item in look.items:
                 groups.setdefault(labels[item], []).append(item)
             return Unions(tuple(tuple(one) for one in groups.values() if len(one) > 1))
+        case CheckSheet():
+            wrong = (item for item, beside in look.cells if labels[item] != labels[beside])
+            return Marks(tuple(wrong))
 
 
 def answer_looks(

@@ -222,7 +222,7 @@ def test_a_program_that_fails_costs_no_answer(folder) -> None:
     options = (*PROGRAM_ANSWERS, "--id", "shell", "--margin", "1")
     failed = run(folder, *options, "--retries", "0", code=1, CRASH_AFTER="3")
     assert "out of credit" in failed.stderr
-    assert "3 answers are kept in shells.csv.samecluster; the same command goes on" in failed.stderr
+    assert "3 answers kept in shells.csv.samecluster; the same command goes on" in failed.stderr
     told = facts(folder, *options, "-o", "out.csv")
     assert groups(labels(folder / "out.csv")) == true_groups(folder)
     assert len(seen(folder)) == len(set(seen(folder))) == told["questions"]

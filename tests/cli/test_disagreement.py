@@ -136,7 +136,7 @@ def test_a_split_asks_each_item_once_against_the_anchor(session: Path) -> None:
 
 def test_only_chosen_columns_are_shown_and_other_keys_refused(session: Path) -> None:
     told = said("doubt", session, STRAY, "--show", "shell,width", keys="xy")
-    assert "Press y, n, u or q." in told
+    assert "unsure: another pair comes instead" in told
     assert "width" in told
     assert "length" not in told
 
@@ -144,7 +144,7 @@ def test_only_chosen_columns_are_shown_and_other_keys_refused(session: Path) -> 
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("doubt", "nobody"), "item must be a key of the data, got 'nobody'"),
+        (("doubt", "nobody"), "there is no item 'nobody' in shells.csv; name one by its id"),
         (("merge", "0", "0"), "two different clusters are needed, got 0 twice"),
         (("split", "17", STRAY), "cluster must be one of 0, 1, 2, got 17"),
         (("doubt", STRAY, "--show", "colour"), "colour"),
@@ -172,9 +172,9 @@ def test_data_that_is_elsewhere_has_to_be_named(session: Path) -> None:
 def test_a_key_press_is_enough_and_an_interrupt_loses_nothing(session: Path) -> None:
     before = facts(session)["questions"]
     with terminal("doubt", session, STRAY) as screen:
-        screen.until("q quit: ")
+        screen.until("? help: ")
         screen.press("u")
-        screen.until("q quit: ")
+        screen.until("? help: ")
         screen.press("\x03")
         screen.until("All answers are kept.")
         assert screen.exit_code() == 130

@@ -22,7 +22,7 @@ SECRET = "sk-very-secret-4711"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch) -> Path:
+def folder(tmp_path: Path, monkeypatch) -> Path:
     with (tmp_path / "tickets.csv").open("w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["ticket", "width", "height", "message", "topic"])
@@ -114,7 +114,7 @@ def test_at_the_limit_of_cost_there_are_labels_and_the_command_goes_on(folder) -
 
 
 def test_a_server_that_fails_costs_no_answer(folder) -> None:
-    with server(Habits(broken=0.3), key=SECRET) as at:
+    with server(Habits(broken=0.1), key=SECRET) as at:
         for _ in range(100):
             done = cluster(at, "--retries", "0", "--parallel", "1")
             if done.returncode == 0:

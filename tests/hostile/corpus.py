@@ -646,6 +646,8 @@ VALUES: dict[str, tuple[str, ...]] = {
 }  # fmt: skip
 SERVE = (("--port", "99999"), ("--port", "-1"), ("--port", "x"), ("--host", "bogus.invalid"), ("--token", "short"), ("--token", "é" * 20), ("--lease-seconds", "0"),
          ("--tls-cert", "d.csv", "--tls-key", "d.csv"), ("--tls-cert", "d.csv"), ("--image-column", "zz"), ("--show", "zz"))  # fmt: skip
+LLM = (("--llm", "http://192.0.2.1/v1"), ("--llm", "file:///etc/passwd"), ("--llm", "https://[::"), ("--llm", f"https://{LONG}"), ("--model", ""), ("--criterion", " "), ("--prices", "1"), ("--prices", "nan,1"),
+       ("--prices", "1,1", "--max-cost", "-1"), ("--max-cost", "1"), ("--audit", "0.1"), ("--who", "ann"), ("--oracle-cmd", "true"), ("--yes",))  # fmt: skip
 CLUSTER = (("--timeout", "nan"), ("--timeout", "-1"), ("--timeout", "0"), ("--timeout", "1e30"), ("--retries", "-1"), ("--parallel", "0"), ("--oracle-cmd", ""), ("--oracle-cmd", "'open"),
            ("--oracle-cmd", "/no/such"), ("--oracle-cmd", "."), ("-o", "."), ("-o", "no/such/x.csv"), ("-o", "x.exe"), ("-o", "d.csv"), ("-o", f"{LONG}.csv"), ("--proof", "no/p"),
            ("--report", "no/r"), ("--report", "d.csv"), ("--truth", "zz"), ("--oracle-cmd", "true", "--retries", "0"))  # fmt: skip
@@ -684,6 +686,15 @@ def _options(material: Material) -> Iterator[Case]:
             "options",
             f"cluster {words[0]} {words[1][:20]}",
             ("cluster", "d.csv", "--id", "id", *words, *by),
+            fresh,
+            is_wrong=True,
+        )
+    for words in LLM:
+        model = ("--llm", "http://127.0.0.1:1/v1", "--model", "m", "--criterion", "same")
+        yield Case(
+            "options",
+            f"cluster --llm {' '.join(words)[:40]}",
+            ("cluster", "d.csv", "--id", "id", *model, *words),
             fresh,
             is_wrong=True,
         )

@@ -227,7 +227,7 @@ def test_while_questions_are_left_the_proof_is_of_what_follows_so_far(folder) ->
     done = CliRunner().invoke(
         app, ["export", str(folder / "points.npy"), "-o", str(out), "--proof", str(proof)]
     )
-    assert "rows need more questions" in done.output
+    assert "Not known without more questions" in done.output
     _, how = folder_of(out)
     shown = verified(folder / "points.npy", proof)
     n_known = int(shown.partition(" of 3,000 labels")[0].rpartition(" ")[2].replace(",", ""))
@@ -348,13 +348,13 @@ def test_answers_of_the_old_kind_are_imported_once(folder) -> None:
         app, arguments(folder, *truth(folder), "--margin", "1", "-o", folder / "found")
     )
     assert first.exit_code == 0, first.output
-    line = f"{len(known)} answers of {old} are imported into {folder / 'points.npy.samecluster'}"
+    line = f"{len(known)} answers of {old} imported into {folder / 'points.npy.samecluster'}"
     assert first.output.count(line) == 1
     assert n_answers(folder) <= fresh["questions"]
     assert clustering_error(folder_of(folder / "found")[0], MADE.labels) == 0
     again = CliRunner().invoke(app, arguments(folder, *truth(folder)))
     assert again.exit_code == 0, again.output
-    assert "are imported" not in again.output
+    assert "imported into" not in again.output
     assert old.read_bytes() == GOLDEN.read_bytes()
 
 

@@ -83,7 +83,7 @@ def test_rows_join_while_somebody_labels(tmp_path: Path) -> None:
     X, truth = rng.normal(size=(8_003, 2)) + centres, np.repeat([0, 1, 2], [4_000, 4_000, 3])
     data = write_parquet(tmp_path, X)
     shown = labelled_in_a_terminal(data, truth, "--in-blocks", "--id", "shell", "--margin", "1")
-    assert "out of reach of the answers and join the sample" in shown
+    assert "Out of reach of the answers, so that they join the sample" in shown
     done = invoked("export", f"{data}.samecluster", "-o", tmp_path / "found")
     assert done.exit_code == 0, done.output
     assert clustering_error(folder_of(tmp_path / "found")[0], truth) == 0
@@ -115,4 +115,4 @@ def test_export_says_which_rows_need_questions(tmp_path: Path) -> None:
     with open_session(Request(str(data), in_blocks=True, margin="1")) as opened:
         answer_all(opened, MADE.labels, most=3)
     done = invoked("export", f"{data}.samecluster", "-o", tmp_path / "found")
-    assert "rows need more questions: `samecluster label` asks them" in done.output
+    assert "rows. `samecluster label` asks them" in done.output

@@ -127,7 +127,7 @@ def test_vectors_are_joined_by_id(kind, tmp_path) -> None:
             file.write_text("\n".join(map(json.dumps, rows)))
     loaded = load_data(data, id_column="id", vectors=file)
     assert loaded.table.matrices["vectors"].tolist() == [[3, 4], [1, 2]]
-    assert loaded.notes[0].startswith("Vectors are joined by id (id); 1 vectors are for no item.")
+    assert loaded.notes[0].startswith("Vectors are joined by id (id); for no item: 1.")
     preparation = Preparation.fit(loaded.table, FeatureOptions(id_column="id"))
     assert preparation.apply(loaded.table).shape == (2, 2)
     assert preparation.columns == ()

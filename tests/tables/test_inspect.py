@@ -44,7 +44,7 @@ def test_the_command_says_how_the_file_is_read_and_what_is_used(flowers, capsys)
         "text of 1 kinds",
         "the id",
         "200 items with 2 features, standardised.",
-        "about 3 for each group",
+        "Enough rows per feature for proofs",
     ):
         assert words in out
 
@@ -79,7 +79,7 @@ def test_separators_have_names_and_columns_may_hold_commas(tmp_path, capsys) -> 
     path = tmp_path / "a.txt"
     path.write_text("size, cm\tweight\n1.5\t2\n3.5\t7\n")
     inspected(str(path), "--sep", "tab", "--features", "size, cm")
-    assert "2 items with 1 features" in capsys.readouterr().out
+    assert "2 items with 1 feature," in capsys.readouterr().out
 
 
 def test_very_wide_tables_are_not_listed_to_the_end(tmp_path, capsys, monkeypatch) -> None:
@@ -89,7 +89,7 @@ def test_very_wide_tables_are_not_listed_to_the_end(tmp_path, capsys, monkeypatc
     inspected(str(path))
     out = capsys.readouterr().out
     assert "and 9,960 more columns" in out
-    assert "prediction will" in out
+    assert "Prediction carries" in out
 
 
 def test_fewer_components_are_suggested_where_proofs_would_not_pay() -> None:
@@ -109,7 +109,7 @@ def test_fewer_components_are_suggested_where_proofs_would_not_pay() -> None:
 def test_few_rows_are_for_prediction_whatever_is_reduced() -> None:
     found = inspect_table(as_table(np.random.default_rng(2).normal(size=(60, 13))))
     assert (found.proofs_pay, found.suggested_reduce) == (False, None)
-    assert "prediction will carry the work" in str(found)
+    assert "Prediction carries the work" in str(found)
 
 
 def test_rows_left_out_are_counted() -> None:

@@ -43,6 +43,21 @@ class Data:
         same = self.truth[question["item"]["key"]] == self.truth[question["comparator"]["key"]]
         return "same" if same else "different"
 
+    def reply(self, look: dict[str, Any]) -> dict[str, Any]:
+        """The true reply to a look about keys."""
+        truth = self.truth
+        if look["kind"] == "choice":
+            here = truth[look["item"]]
+            groups = [at for at, one in enumerate(look["groups"]) if truth[one[0]] == here]
+            return {"groups": groups} if groups else {"none": True}
+        if look["kind"] == "sheet":
+            here = truth[look["reference"]]
+            return {"marked": [key for key in look["items"] if truth[key] != here]}
+        sets: dict[int, list[str]] = {}
+        for key in look["items"]:
+            sets.setdefault(truth[key], []).append(key)
+        return {"joined": [one for one in sets.values() if len(one) > 1]}
+
 
 def write_data(folder: Path, n: int = 120, k: int = 3, name: str = "shells.csv") -> Data:
     made = make_ellipsoids(n=n, d=2, k=k, random_state=0)
@@ -170,6 +185,8 @@ def start_process(data: Data, *options: str) -> "subprocess.Popen[str]":
     """Asks pairs unless the options say otherwise."""
     command = [sys.executable, "-m", "samecluster", "serve", str(data.path), "--no-browser"]
     looks = () if "--looks" in options else ("--looks", "pairs")
+    if "auto" in options:
+        command[2] = "tests.web.glances_server"
     return subprocess.Popen(
         [*command, "--token", TOKEN, *looks, *options],
         stdout=subprocess.PIPE,

@@ -3,6 +3,7 @@
 import asyncio
 import os
 
+from tests.cases.look_cases import GLANCES
 from tests.web.crowd import Crowd
 from tests.web.served import begin, in_process, kill, link_of, start_process, write_data
 
@@ -49,3 +50,31 @@ def test_the_server_is_killed_under_them(tmp_path) -> None:
     assert len(crowd.acknowledged) == 120
     assert crowd.n_resent
     print(f"{KILLS} kills: {crowd}")
+
+
+def test_eight_people_with_looks_and_five_kills(tmp_path) -> None:
+    """Choices, sheets and boards: what was acknowledged is there as a whole, once."""
+    data = write_data(tmp_path, n=250, k=4)
+    begin(data, method={"name": GLANCES, "sheet": 6}, looks="auto")
+    crowd = Crowd(data, asks="looks/next")
+    secrets = crowd.secrets(8)
+
+    async def label_and_kill() -> None:
+        options = ("--looks", "auto", "--lease-seconds", "5")
+        process = start_process(data, *options, "--port", "0")
+        base = link_of(process).partition("/join")[0]
+        labelling = asyncio.create_task(crowd.label(base, secrets, 12))
+        for number in range(1, 6):
+            while len(crowd.replies) < 12 * number and not labelling.done():
+                await asyncio.sleep(0.01)
+            kill(process)
+            process = start_process(data, *options, "--port", base.rpartition(":")[2])
+            await asyncio.to_thread(link_of, process)
+        await labelling
+        kill(process)
+
+    asyncio.run(label_and_kill())
+    crowd.check_looks()
+    assert len(crowd.replies) > 60
+    assert crowd.n_resent
+    print(f"5 kills: {len(crowd.replies)} replies, 0 lost, 0 doubled; {crowd.n_late} came too late")

@@ -57,7 +57,7 @@ def test_the_server_serves_the_document_to_everybody(served) -> None:
 
 def test_every_handler_of_every_module_is_an_operation_of_its_name() -> None:
     ids = [one.id for one in OPERATIONS]
-    assert len(ids) == len(set(ids)) == 32
+    assert len(ids) == len(set(ids)) == 35
     for module in (answer, decide, files, read):
         handlers = {one.handler for one in module.OPERATIONS}
         assert handlers <= {one.handler for one in OPERATIONS}
@@ -147,6 +147,22 @@ def test_operations_that_take_nothing_reply_as_described(case, served) -> None:
 
 
 KEYS = st.sampled_from([f"s{n}" for n in range(6)])
+FEW = st.lists(KEYS, max_size=4, unique=True)
+LOOKS = st.one_of(
+    st.fixed_dictionaries({"kind": st.just("sheet"), "reference": KEYS, "items": FEW}),
+    st.fixed_dictionaries({"kind": st.just("board"), "items": FEW}),
+    st.fixed_dictionaries(
+        {"kind": st.just("choice"), "item": KEYS, "groups": st.lists(FEW, max_size=3)}
+    ),
+)
+REPLIES = st.one_of(
+    st.fixed_dictionaries({"groups": st.lists(st.integers(0, 3), max_size=3)}),
+    st.sampled_from([{"none": True}, {"unsure": True}, {"none": True, "groups": [0]}, {}]),
+    st.fixed_dictionaries(
+        {"marked": FEW}, optional={"unsure": FEW, "odd_reference": st.booleans()}
+    ),
+    st.fixed_dictionaries({"joined": st.lists(FEW, max_size=2)}, optional={"unsure": FEW}),
+)
 LIVELY = {
     "question": st.tuples(KEYS, KEYS).map(":".join),
     "questions": st.lists(st.tuples(KEYS, KEYS).map(":".join), max_size=3),
@@ -162,6 +178,9 @@ LIVELY = {
     "count": st.integers(1, 3),
     "id": st.text("0123456789abcdef", max_size=32),
     "number": st.integers(0, 3),
+    "seconds": st.floats(0, 100),
+    "look": LOOKS.map(json.dumps),
+    "reply": REPLIES,
 }
 
 

@@ -30,7 +30,15 @@ def test_no_world_loses_an_acknowledged_answer(part: int) -> None:
     told = ", ".join(f"{number:,} {what}" for what, number in sorted(counts.items()))
     print(f"{len(seeds)} worlds from {seeds[0]:,} ({told}): 0 answers lost, 0 doubled")
     if ONE is None:
-        for what in ("starts", "kills", "full disks", "files moved", "other writers", "status 503"):
+        for what in (
+            "starts",
+            "kills",
+            "full disks",
+            "files moved",
+            "other writers",
+            "status 503",
+            "replies",
+        ):
             assert counts[what], f"no world had {what}"
 
 

@@ -29,6 +29,7 @@ from samecluster.sessions.question import question_id
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.events import Event
+from samecluster.sessions.storage.look_format import checked_look
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.web.app import build_app
 from samecluster.web.context import ServerContext
@@ -40,13 +41,14 @@ from samecluster.web.views import Views
 from samecluster.workspace.data import SessionData
 from samecluster.workspace.open import OpenSession, open_session
 from samecluster.workspace.request import Request
+from tests.cases.look_cases import GLANCES
 from tests.cases.session_cases import AT, FAST, Clock
 from tests.sessions.reliability.power import folder_in_memory
 from tests.web.served import Data, write_data
 
 LEASE = 60.0
 N = 18
-METHODS: tuple[Any, ...] = (*["everything"] * 8, FAST, {**FAST, "batch": 4})
+METHODS: tuple[Any, ...] = (*["everything"] * 5, *[GLANCES] * 3, FAST, {**FAST, "batch": 4})
 """Most worlds ask about everything: what is tested here does not depend on what is asked, and
 proofs take most of the time."""
 CROWDS = (1, 1, 2, 2, 3, 4, 6, 8, 16, 32)
@@ -70,7 +72,8 @@ def beginning(method: int, opinions: int) -> Beginning:
     with TemporaryDirectory() as folder:
         table = write_data(Path(folder), n=N, k=3)
         with open_session(Request(str(table.path), id_column="shell", margin="0.5")) as opened:
-            opened.session.set_parameters(method=METHODS[method], opinions=opinions)
+            looks = "auto" if METHODS[method] == GLANCES else "pairs"
+            opened.session.set_parameters(method=METHODS[method], opinions=opinions, looks=looks)
         plot = Plot(opened.data.X, ("length", "width"), Views(opened, ("length",), None))
         return Beginning(table.session.read_bytes(), opened.data, table, plot)
 
@@ -181,6 +184,7 @@ class World:
         self.path.write_bytes(self.begun.content)
         self.errs = self.rng.random() < 0.3
         self.loss = self.rng.choice((0.0, 0.05, 0.25))
+        self.share_of_looks = self.rng.choice((0.0, 0.5, 1.0))
         self.calm = self.rng.random() < 0.1
         self.links = Participants(folder / "links.json")
         self.people = [self._person(n) for n in range(self.rng.choice(CROWDS))]
@@ -237,16 +241,19 @@ class World:
         if person.waits_for is not None or person.is_gone:
             return
         if not person.screen:
-            self._send(person, "next", {"count": self.rng.randint(1, 3)})
+            path = "looks/next" if self.rng.random() < self.share_of_looks else "next"
+            self._send(person, path, {"count": self.rng.randint(1, 3)})
             return
         question, luck = person.screen[0], self.rng.random()
-        if luck < 0.70:
+        if question.get("kind", "pair") != "pair" and (luck < 0.76 or luck >= 0.98):
+            self._reply(person, question["id"])
+        elif luck < 0.70:
             self._answer(person, question["id"])
         elif luck < 0.76:
             body = {"question": question["id"], "note": "blurred", "key": person.key()}
             self._send(person, "flags", body)
         elif luck < 0.84:
-            self._send(person, "undo", {})
+            self._send(person, "looks/undo" if self.rng.random() < 0.7 else "undo", {})
         elif luck < 0.88 and person.before:
             self._answer(person, self.rng.choice(person.before))  # perhaps in another way
         elif luck < 0.92:
@@ -268,6 +275,25 @@ class World:
         verdict = "unsure" if self.rng.random() < 0.05 else verdict
         body = {"question": id_, "verdict": verdict, "key": person.key()}
         self._send(person, "answers", body)
+
+    def _reply(self, person: Person, id_: str) -> None:
+        """Reply to a look by the truth, or with a slip, or in a way that does not fit."""
+        look = json.loads(id_)
+        reply = self.begun.table.reply(look)
+        if self.errs and self.rng.random() < 0.2:
+            wrong: dict[str, Any] = {
+                "choice": {"none": True},
+                "sheet": {"marked": []},
+                "board": {"joined": []},
+            }
+            reply = wrong[look["kind"]]
+        if look["kind"] != "choice" and self.rng.random() < 0.1:
+            first = "marked" if look["kind"] == "sheet" else "joined"
+            reply = {first: [], "unsure": look["items"]}
+        if self.rng.random() < 0.05:
+            reply = {**reply, "none": True, "marked": ["stranger"]}
+        body = {"look": id_, "reply": reply, "key": person.key(), "seconds": 2.0}
+        self._send(person, "looks", body)
 
     def _place(self, person: Person, item: str) -> None:
         truth = self.begun.table.truth
@@ -335,6 +361,12 @@ class World:
     def _take_in(self, person: Person, path: str, body: dict[str, Any], reply: Any) -> None:
         if path == "next":
             person.screen = reply["questions"]
+        elif path == "looks/next":
+            person.screen = [one["question"] or one for one in reply["looks"]]
+        elif path == "looks":
+            person.screen = [one for one in person.screen if one["id"] != body["look"]]
+        elif path == "looks/undo" and reply["look"] is not None:
+            person.screen = [reply["look"]["question"] or reply["look"]]
         elif path in ("answers", "flags"):
             person.before.append(body["question"])
             person.screen = [one for one in person.screen if one["id"] != body["question"]]
@@ -489,6 +521,8 @@ class World:
             self.log.append(event)
             self.model.apply(event)
             self.asked_about.update(event.body.get("items", ()))
+            for one, two, *_ in event.body["answers"] if event.kind == "looked" else ():
+                self.asked_about |= {one, two}
             self.n_questions_at.append(self.model.n_questions)
             self.items_at.append(len(self.asked_about))
         if not self.was_written_to:
@@ -513,11 +547,20 @@ class World:
             self._check_progress(reply["progress"])
         if path in ("answers", "flags"):
             self._check_answer(person, body, reply["sequence"])
+        elif path == "looks":
+            said = (body["look"], json.dumps(body["reply"]), None, reply["sequence"])
+            self._check_said(person, body["key"], said)
+            self.counts["replies"] += 1
         self._check_leases(person, path, body, reply)
 
     def _check_answer(self, person: Person, body: dict[str, Any], sequence: int) -> None:
         said = (body["question"], body.get("verdict", "unsure"), body.get("note"), sequence)
-        key = person.name, body["key"]
+        self._check_said(person, body["key"], said)
+
+    def _check_said(
+        self, person: Person, its_key: str, said: tuple[str, str, str | None, int]
+    ) -> None:
+        key = person.name, its_key
         if key in self.repeated:
             self.acknowledged[key] = said
         assert self.acknowledged.setdefault(key, said) == said, "one key, one answer"
@@ -531,6 +574,10 @@ class World:
         id_, verdict, note, sequence = self.acknowledged[key]
         event = self.log[sequence - 1]
         assert event.who == key[0]
+        if event.kind == "looked":
+            assert event.body["look"] == json.loads(id_), "a look is kept as a whole"
+            assert event.body["reply"] == json.loads(verdict)
+            return
         assert question_id(event.body["items"]) == id_
         assert event.body.get("verdict", "unsure") == verdict
         assert event.body.get("note") == note
@@ -551,6 +598,10 @@ class World:
         leases = self.server.leases
         if path in ("answers", "flags") and leases.get(body["question"], ("",))[0] == person.name:
             del leases[body["question"]]
+        if path == "looks":
+            for id_ in _pairs_of(body["look"]):
+                if leases.get(id_, ("",))[0] == person.name:
+                    del leases[id_]
         if path == "placements":
             ended = {id_ for id_, one in leases.items() if body["item"] in id_.split(":")}
             self.server.leases = leases = {
@@ -559,11 +610,22 @@ class World:
         if path == "release":
             self.server.leases = {id_: one for id_, one in leases.items() if one[0] != person.name}
         if path == "heartbeat":
-            leases.update(dict.fromkeys(reply["held"], (person.name, self.now + LEASE)))
+            held = [id_ for one in reply["held"] for id_ in _pairs_of(one)]
+            leases.update(dict.fromkeys(held, (person.name, self.now + LEASE)))
         for question in reply.get("questions", ()):
-            holder, until = leases.get(question["id"], (person.name, 0.0))
-            assert holder == person.name or until <= self.now, "a question is leased twice"
-            leases[question["id"]] = person.name, self.now + LEASE
+            self._lease(person, question["id"])
+        for look in reply.get("looks", ()):
+            if (
+                look["before"] is None
+            ):  # what somebody undid is shown to them also if others have it
+                for id_ in _pairs_of(look["id"]):
+                    self._lease(person, id_)
+
+    def _lease(self, person: Person, id_: str) -> None:
+        assert self.server is not None
+        holder, until = self.server.leases.get(id_, (person.name, 0.0))
+        assert holder == person.name or until <= self.now, "a question is leased twice"
+        self.server.leases[id_] = person.name, self.now + LEASE
 
     def _check_end(self) -> None:
         """What another process finds in the file."""
@@ -585,6 +647,16 @@ class World:
             # Groups may still turn out to be one, but none holds what belongs apart.
             pairs = set(zip(known.labels[sure].tolist(), truth[sure].tolist(), strict=True))
             assert len(pairs) == len(set(known.labels[sure].tolist())), "a proven label is wrong"
+
+
+def _pairs_of(id_: str) -> list[str]:
+    """The ids of the pairs of a look, or of the pair itself."""
+    if not id_.startswith("{"):
+        return [id_]
+    numbers = dict[str, int]()
+    look = checked_look(id_).look(lambda key: numbers.setdefault(key, len(numbers)))
+    keys = list(numbers)
+    return [question_id((keys[q.item], keys[q.comparator])) for q in look.questions]
 
 
 @contextmanager

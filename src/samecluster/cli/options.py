@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-import shlex
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Annotated, Any
@@ -30,88 +29,169 @@ Force = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-# By the field of `Request`, which has the type.
-_OPTIONS: dict[str, Any] = {
-    "data": typer.Argument(
-        help="A .csv, .tsv, .parquet, .jsonl, .npy or .npz file, a folder of images, or - for "
-        "CSV from standard input."
-    ),
-    "session": typer.Option("--session", help="The session file, instead of DATA.samecluster."),
-    "who": typer.Option("--who", help="The name of the person who answers."),
-    "separator": typer.Option("--sep", help="The separator; 'tab' for a tab."),
-    "decimal": typer.Option("--decimal", help="The decimal mark: . or ,"),
-    "encoding": typer.Option("--encoding", help="Such as utf-8 or cp1252."),
-    "missing": typer.Option(
-        "--na", help="A cell that stands for no value, beside NA, NaN, null, ..."
-    ),
-    "header": typer.Option("--header/--no-header", help="Whether the first line has names."),
-    "max_memory": typer.Option(
-        "--max-memory", help="GiB that data may take when it is read or unpacked; 2."
-    ),
-    "in_blocks": typer.Option(
-        "--in-blocks",
-        help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Questions are "
-        "about a sample, and `export` labels all rows.",
-    ),
-    "dask": typer.Option(
-        "--dask", help="The same on the workers of a Dask scheduler at this address."
-    ),
-    "id_column": typer.Option("--id", help="The column that names the items."),
-    "features": typer.Option(
-        "--features", help="Columns of numbers to use: a,b,c or several times."
-    ),
-    "ignore": typer.Option("--ignore", help="Columns to leave out."),
-    "categories": typer.Option("--categories", help="Columns of categories to use."),
-    "text": typer.Option("--text", help="Columns of text to use."),
-    "vectors": typer.Option("--vectors", help="A file with the features, such as embeddings."),
-    "order": typer.Option("--order", help="'name': vectors are in the order of image names."),
-    "image_size": typer.Option("--image-size", help="Pixels a side that images get; 32."),
-    "scale": typer.Option("--scale/--no-scale", help="Whether columns are standardised; they are."),
-    "reduce": typer.Option("--reduce", help="Use this many principal components."),
-    "missing_cells": typer.Option(
-        "--missing",
-        metavar="median|drop|error",
-        help="Rows with missing values: fill in medians and mark them (done unless said otherwise; "
-        "in a terminal you are asked), leave them out, or stop.",
-    ),
-    "drop_missing": typer.Option("--drop-missing", help="The same as --missing drop."),
-    "labels": typer.Option("--labels", help="The column with groups known already, else blank."),
-    "labels_as": typer.Option(
-        "--labels-as",
-        help="'known': they are answers, unless said otherwise; 'hint': they may be wrong, and "
-        "only guide the questions.",
-    ),
-    "pairs": typer.Option("--pairs", help="A file with known pairs: id, id, same or different."),
-    "truth": typer.Option("--truth", help="The column with the true groups."),
-    "margin": typer.Option("--margin", help="The margin of every cluster, or auto."),
-    "lift": typer.Option(
-        "--lift",
-        metavar="quadratic|cubic|quartic",
-        help="The margin is one of columns, their squares, products, ...: for rings, moons, spirals.",
-    ),
-    "clusters": typer.Option("--clusters", help="The number of clusters, or unknown."),
-    "audit": typer.Option(
-        "--audit",
-        help="Check labels until at most this share is wrong: 0.01 (at 95 % confidence), 0.01,0.99 "
-        "or none.",
-    ),
-    "max_questions": typer.Option(
-        "--max-questions", help="The budget for the whole session, or none."
-    ),
-    "looks": typer.Option(
-        "--looks",
-        help="auto: also screens that settle several pairs at once; pairs: one pair at a time.",
-    ),
-    "seed": typer.Option(
-        "--seed", help="For other questions; the same data and seed give the same."
-    ),
+_PANELS: dict[str, dict[str, Any]] = {
+    "Arguments": {
+        "data": typer.Argument(
+            metavar="DATA",
+            help="A .csv, .tsv, .parquet, .jsonl, .npy or .npz file, a folder of images, or - for "
+            "CSV from standard input.",
+        ),
+    },
+    "Session": {
+        "session": typer.Option(
+            "--session", metavar="FILE", help="The session file, instead of DATA.samecluster."
+        ),
+        "who": typer.Option("--who", metavar="NAME", help="The name of the person who answers."),
+        "show": typer.Option(
+            "--show",
+            metavar="COLUMNS",
+            help="Columns to show of each item: a,b,c. They are all that a program sees, and a "
+            "session that begins with them keeps them.",
+        ),
+    },
+    "Features": {
+        "id_column": typer.Option(
+            "--id", metavar="COLUMN", help="The column that names the items."
+        ),
+        "features": typer.Option(
+            "--features", metavar="COLUMNS", help="Columns of numbers to use: a,b,c."
+        ),
+        "ignore": typer.Option("--ignore", metavar="COLUMNS", help="Columns to leave out."),
+        "categories": typer.Option(
+            "--categories", metavar="COLUMNS", help="Columns of categories to use."
+        ),
+        "text": typer.Option("--text", metavar="COLUMNS", help="Columns of text to use."),
+        "text_by": typer.Option(
+            "--text-by",
+            metavar="meaning|words",
+            help="What text becomes numbers by: 'meaning' (a model of English, unless said "
+            "otherwise if samecluster[text] is installed), or 'words' that texts share.",
+        ),
+        "vectors": typer.Option(
+            "--vectors", metavar="FILE", help="A file with the features, such as embeddings."
+        ),
+        "order": typer.Option(
+            "--order", metavar="name", help="'name': vectors are in the order of image names."
+        ),
+        "image_size": typer.Option(
+            "--image-size", metavar="PIXELS", help="Pixels a side that images get; 32."
+        ),
+        "image_by": typer.Option(
+            "--image-by",
+            metavar="shapes|pixels",
+            help="What images are compared by: edges in each part of them, unless said otherwise, "
+            "or pixels.",
+        ),
+        "scale": typer.Option(
+            "--scale/--no-scale", help="Whether columns are standardised; they are."
+        ),
+        "reduce": typer.Option(
+            "--reduce", metavar="NUMBER", help="Use this many principal components."
+        ),
+        "missing_cells": typer.Option(
+            "--missing",
+            metavar="median|drop|error",
+            help="Rows with missing values: fill in medians and mark them (done unless said "
+            "otherwise; in a terminal you are asked), leave them out, or stop.",
+        ),
+        "drop_missing": typer.Option("--drop-missing", help="The same as --missing drop."),
+    },
+    "Known already": {
+        "labels": typer.Option(
+            "--labels", metavar="COLUMN", help="The column with groups known already, else blank."
+        ),
+        "labels_as": typer.Option(
+            "--labels-as",
+            metavar="known|hint",
+            help="'known': they are answers, unless said otherwise; 'hint': they may be wrong, and "
+            "only guide the questions.",
+        ),
+        "pairs": typer.Option(
+            "--pairs", metavar="FILE", help="A file with known pairs: id, id, same or different."
+        ),
+        "truth": typer.Option("--truth", metavar="COLUMN", help="The column with the true groups."),
+    },
+    "Questions": {
+        "margin": typer.Option(
+            "--margin", metavar="NUMBER", help="The margin of every cluster, or auto."
+        ),
+        "lift": typer.Option(
+            "--lift",
+            metavar="quadratic|cubic|quartic|auto",
+            help="The margin is one of columns, their squares, products, ...: for rings, moons, "
+            "spirals.",
+        ),
+        "clusters": typer.Option(
+            "--clusters", metavar="NUMBER", help="The number of clusters, or unknown."
+        ),
+        "audit": typer.Option(
+            "--audit",
+            metavar="SHARE",
+            help="Check labels until at most this share is wrong: 0.01 (at 95 % confidence), "
+            "0.01,0.99 or none.",
+        ),
+        "max_questions": typer.Option(
+            "--max-questions", metavar="NUMBER", help="The budget for the whole session, or none."
+        ),
+        "looks": typer.Option(
+            "--looks",
+            metavar="auto|pairs",
+            help="auto: also screens that settle several pairs at once; pairs: one pair at a time.",
+        ),
+        "seed": typer.Option(
+            "--seed",
+            metavar="NUMBER",
+            help="For other questions; the same data and seed give the same.",
+        ),
+    },
+    "Reading the data": {
+        "separator": typer.Option("--sep", metavar="MARK", help="The separator; 'tab' for a tab."),
+        "decimal": typer.Option("--decimal", metavar="MARK", help="The decimal mark: . or ,"),
+        "encoding": typer.Option("--encoding", metavar="NAME", help="Such as utf-8 or cp1252."),
+        "missing": typer.Option(
+            "--na",
+            metavar="TEXT",
+            help="A cell that stands for no value, beside NA, NaN, null, ...",
+        ),
+        "header": typer.Option("--header/--no-header", help="Whether the first line has names."),
+        "max_memory": typer.Option(
+            "--max-memory",
+            metavar="GIB",
+            help="GiB that data may take when it is read or unpacked; 2.",
+        ),
+        "in_blocks": typer.Option(
+            "--in-blocks",
+            help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Questions "
+            "are about a sample, and `export` labels all rows.",
+        ),
+        "dask": typer.Option(
+            "--dask",
+            metavar="ADDRESS",
+            help="The same on the workers of a Dask scheduler at this address.",
+        ),
+    },
+}
+"""By the heading in the help, and by the field of `Request`, which has the type."""
+
+
+def in_panel(option: Any, heading: str) -> Any:
+    """The option under this heading in the help."""
+    option.rich_help_panel = heading
+    return option
+
+
+_OPTIONS = {
+    name: in_panel(option, heading)
+    for heading, options in _PANELS.items()
+    for name, option in options.items()
 }
 
 
 def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A command whose first parameter is a `Request`: its fields become options of the command.
 
-    Fields ``without`` which the command does are left out.
+    Fields ``without`` which the command does are left out. In the help the command's own options
+    come first.
     """
     shared = [
         parameter.replace(annotation=Annotated[parameter.annotation, _OPTIONS[name]])
@@ -127,21 +207,13 @@ def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[...
             request = Request(**{one.name: given.pop(one.name) for one in shared})
             command(request, **given)
 
-        together = [one.replace(kind=one.KEYWORD_ONLY) for one in (*shared, *own)]
+        together = [one.replace(kind=one.KEYWORD_ONLY) for one in (shared[0], *own, *shared[1:])]
         del run.__wrapped__
         run.__signature__ = inspect.Signature(together)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in together}
         return run
 
     return with_options
-
-
-def command_again(command: str, request: Request) -> str:
-    """The command that goes on with a session, as somebody could type it."""
-    at = [] if request.session is None else ["--session", str(request.session)]
-    who = [] if request.who is None else ["--who", request.who]
-    blocks = ["--in-blocks"] if request.in_blocks else []
-    return shlex.join(["samecluster", command, request.data, *blocks, *at, *who])
 
 
 @dataclass(frozen=True)

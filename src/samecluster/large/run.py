@@ -73,12 +73,14 @@ class LargeRun(Run[LargeRecovery]):
         )
         self._lift = None
         if parameters.lift is not None:
+            if parameters.lift == "auto":
+                raise InvalidInputError('lift="auto" is for data in memory; name a lift')
             names = [points.column(at) for at in range(points.d)]
             self._lift = fitted_lift(parameters.lift, survey.low, survey.high, X, names)
             if proof is not None and isinstance(self._lift, OwnColumns):
                 raise InvalidInputError(
-                    "a proof in blocks states its lift, and a function cannot be stated; write what "
-                    "it returns to a file and recover that"
+                    "a proof in blocks states its lift, and a function cannot be stated; write "
+                    "what it returns to a file and recover that"
                 )
             survey = lifted_survey(points, survey, self._lift, parameters.block, parameters.threads)
         ledger = Ledger(parameters.answers)

@@ -129,6 +129,18 @@ class Sweep:
                 self._accept(kernel, at, points, others[inside], found)
         return found
 
+    @_QUIET
+    def second_reach(self, rows: Array, names: Array) -> Array:
+        """The name of another cluster that reaches each of rows (p, d) with a name; -1 if none."""
+        kernel, found = Kernel(self._compiled), RowDecisions(np.full(len(rows), -1, np.int16), None)
+        points = rows * self._scale
+        for at, name in enumerate(self._names):
+            others = np.flatnonzero((names >= 0) & (names != name) & (found.names < 0))
+            lifted = self._clusters[at].lift(points[others]).astype(np.float32)
+            inside = self._clusters[at].score(lifted) <= self._bound * (1 + 1e-5)
+            self._accept(kernel, at, points, others[inside], found)
+        return found.names
+
     def _accept(
         self, kernel: Kernel, at: int, points: Array, which: Array, found: RowDecisions
     ) -> None:

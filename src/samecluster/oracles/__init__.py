@@ -16,6 +16,7 @@ from samecluster.oracles.labels import LabelOracle
 from samecluster.oracles.noisy import NoisyOracle
 from samecluster.oracles.panel.panel import Panel
 from samecluster.oracles.panel.report import PanelOutcome, Person
+from samecluster.oracles.several_at_once import Retry, SeveralAtOnce
 
 __all__ = [
     "ChatOracle",
@@ -28,7 +29,9 @@ __all__ = [
     "Panel",
     "PanelOutcome",
     "Person",
+    "Retry",
     "RowOracle",
+    "SeveralAtOnce",
     "ShownItem",
     "as_oracle",
 ]

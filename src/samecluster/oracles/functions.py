@@ -54,7 +54,11 @@ class FunctionOracle(Oracle):
         return f"FunctionOracle({_name(self._function)})"
 
     def answer(self, question: Question) -> Verdict:
-        return self._read(self._function(question.item, question.comparator), question)
+        return self._read(self.asked(question), question)
+
+    def asked(self, question: Question) -> Any:
+        """What the function says, as it says it."""
+        return self._function(question.item, question.comparator)
 
 
 class RowOracle(Oracle):

@@ -14,6 +14,7 @@ from samecluster.questions.look import n_looks_of, n_shown_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.claims import Foresight
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.label_separation import AnsweredLabels
 from samecluster.recovery.result.result import MarginSearch, Recovery, Round
@@ -26,6 +27,7 @@ class Labelling:
     ----------
     labels, how : (n,) the cluster of each item, -1 for none, and how it is known (`How`)
     probability : (n,) the probability that each label is right; None where no model predicts
+    foresight : how often the model's predictions could be compared with answers
     exceptions : items that answers put outside every group
     search : how a margin that nobody declared was found
     audit : what an audit has shown so far
@@ -39,6 +41,7 @@ class Labelling:
         self.labels: IntArray = np.full(n, -1, dtype=np.int64)
         self.how: npt.NDArray[np.int8] = np.zeros(n, dtype=np.int8)
         self.probability: FloatArray | None = None
+        self.foresight: Foresight | None = None
         self._round_of: npt.NDArray[np.int32] = np.full(n, -1, dtype=np.int32)
         self._rounds: list[Round] = []
         self._problem = problem
@@ -105,8 +108,10 @@ class Labelling:
         """These items, and no others, are exceptions; their labels stay as they are for now."""
         self.exceptions = tuple(sorted(set(items)))
 
-    def note_probability(self, probability: FloatArray | None) -> None:
-        self.probability = probability
+    def note_probability(
+        self, probability: FloatArray | None, foresight: Foresight | None = None
+    ) -> None:
+        self.probability, self.foresight = probability, foresight
 
     def note_search(self, search: MarginSearch) -> None:
         self.search = search
@@ -153,7 +158,7 @@ class Labelling:
     def reset(self) -> None:
         """Forget all labels, not the answers: they are about to be drawn from these anew."""
         self.labels[:], self.how[:], self._round_of[:] = -1, How.UNASSIGNED, -1
-        self.probability, self.proof = None, None
+        self.probability, self.foresight, self.proof = None, None, None
 
     def extend(self, count: int) -> None:
         """Make room for more points, of which nothing is known."""
@@ -196,6 +201,7 @@ class Labelling:
             proof=self.proof,
             resolution=self.resolution,
             probability=None if self.probability is None else self.probability.copy(),
+            foresight=self.foresight,
             exceptions=self.exceptions,
             search=self.search,
             audit=None if self.audit is None else self.audit.about(self.answered(), len(self.how)),

@@ -37,11 +37,12 @@ class Declarations:
 
     def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
         """Change n_clusters, margin, method, audit, max_questions, looks or opinions from here."""
-        body: dict[str, Any] = {"parameters": checked_parameters(changes)}
-        refuse_other_lift(body["parameters"], self._recorder.state.parameters)
-        check_people_only(body["parameters"], self._recorder.state.people)
-        if format_for(changes) > 1:
-            body["format"] = format_for(changes)
+        checked = checked_parameters(changes)
+        refuse_other_lift(checked, self._recorder.state.parameters)
+        check_people_only(checked, self._recorder.state.people)
+        body: dict[str, Any] = {"parameters": checked}
+        if format_for(checked) > 1:
+            body["format"] = format_for(checked)
         self._recorder.append_if_usable("parameters", who, body, self._known.new_numbers())
 
     def widen(self, at_once: int, who: str | None = None) -> None:

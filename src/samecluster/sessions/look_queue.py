@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from itertools import islice
 from typing import Any
 
-from samecluster.questions.look import Look
+from samecluster.questions.look import CheckSheet, Look
 from samecluster.questions.pair import Question, Verdict
 from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.sessions.question_queue import QuestionQueue
@@ -149,6 +149,7 @@ class LookQueue(QuestionQueue):
         self.plan(self._pairs(look))
         if isinstance(look, Question):
             return self.hand_out(self._keys(look), who, lease_seconds)
+        assert not isinstance(look, CheckSheet), "handed out pair by pair"
         shown = SessionLook.about(look, self._state.items)
         return self.hand_out_look(shown, who, lease_seconds)
 

@@ -59,12 +59,12 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         checked["looks"] = _checked_looks(checked["looks"])
     if checked.get("audit") is not None:
         checked["audit"] = list(checked_audit(checked["audit"]) or ())
-    if checked.get("lift") is not None:
+    if checked.get("lift") not in (None, "auto"):
         lift = named_lift(checked["lift"])
         if not isinstance(lift, Polynomial):
             raise InvalidInputError(
-                f"a session keeps a lift by its name, and {checked['lift']!r} is a function; lift the "
-                "data yourself, or use a polynomial"
+                f"a session keeps a lift by its name, and {checked['lift']!r} is a function; lift "
+                "the data yourself, or use a polynomial"
             )
         checked["lift"] = lift.name
     return checked
@@ -89,7 +89,9 @@ def check_people_only(parameters: Mapping[str, Any], people: Iterable[str | None
 
 
 def _checked_looks(looks: Any) -> Any:
-    """ "pairs", "auto", or the sizes of looks as JSON has them."""
+    """ "auto", or the sizes of looks as JSON has them; None for "pairs", as without looks."""
+    if looks == "pairs":
+        return None
     if isinstance(looks, Mapping) and looks.keys() <= set(_SIZES):
         looks = LookSizes(**looks)
     sizes = checked_looks(looks)
@@ -101,6 +103,6 @@ def refuse_other_lift(given: Mapping[str, Any], before: Mapping[str, Any]) -> No
     if given.get("lift", before.get("lift")) != before.get("lift"):
         raise InvalidInputError(
             f"the lift of a session stays (it is {before.get('lift') or 'none'}, and "
-            f"{given['lift'] or 'none'} was given); leave it out, or begin another session and import "
-            "the answers"
+            f"{given['lift'] or 'none'} was given); leave it out, or begin another session and "
+            "import the answers"
         )

@@ -62,7 +62,7 @@ def reason_of_end(state: State, recovery: Recovery, is_done: bool) -> str:
     if state.finished:
         return "finished"
     if budget is not None and state.n_questions >= budget:
-        return f"the budget of {budget:,} questions is spent"
+        return f"the budget of {_count(budget, 'question')} is spent"
     if not is_done:
         return ""
     is_met = recovery.audit is not None and recovery.audit.met

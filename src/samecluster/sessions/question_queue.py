@@ -124,7 +124,7 @@ class QuestionQueue:
         run, question = engine.run, engine.question(pair)
         if run.awaits(question):
             return "plan"
-        if pair in self._planned and pair not in self._wanted and not run.done:
+        if pair in self._planned and pair not in self._wanted:
             return "ahead" if run.ledger.known(question) is None else "beside"
         return "extra" if run.ledger.implied(question) is None else "beside"
 

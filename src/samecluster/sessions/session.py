@@ -141,12 +141,14 @@ class Session:
         """
         if next(iter(store.read()), None) is not None:
             raise StoreError("the store holds a session already; open it, or choose another place")
-        X = validated(X)
+        X, checked = validated(X), checked_parameters(parameters or {})
+        if checked.get("looks", "") is None:
+            del checked["looks"]  # older programs do not know the word
         body = {
-            "format": format_for(parameters or {}),
+            "format": format_for(checked),
             **Items.of(keys, X, contents).body(),
             "preparation": dict(preparation or {}),
-            "parameters": checked_parameters(parameters or {}),
+            "parameters": checked,
             "seed": secrets.randbits(31) if seed is None else seed,
         }
         session = cls(store, State(), X, checked_hint(hints, len(X)), clock, prepared)

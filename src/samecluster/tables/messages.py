@@ -19,6 +19,11 @@ def brief(text: str, longest: int = _LONGEST_NAME) -> str:
     return line if len(line) <= longest else line[: longest - 1] + "…"
 
 
+def count(number: int, noun: str) -> str:
+    """A number of things: one of them is not many."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
 def first_repeated(names: Iterable[str]) -> str | None:
     """The first name that was there before, if there is one."""
     seen: set[str] = set()

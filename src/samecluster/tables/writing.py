@@ -40,6 +40,7 @@ FORMATS: dict[str, ResultFormat] = {
     ".tsv": "csv",
     ".txt": "csv",
 }
+_DIGITS = 4  # of a probability: it is calibrated to about two
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,8 +140,13 @@ def _over_all_rows(
     for place, label, known, share in zip(places, cluster, how, probability, strict=True):
         found.cluster[place] = _cluster(label)
         found.how[place] = _word(known)
-        found.probability[place] = None if share is None or share != share else float(share)
+        found.probability[place] = None if share is None or share != share else _share(float(share))
     return found
+
+
+def _share(probability: float) -> float:
+    """With the digits that mean something; one below 1 stays below it."""
+    return min(round(probability, _DIGITS), 1 - 0.1**_DIGITS) if probability < 1 else probability
 
 
 def _cluster(label: Any) -> int | str | None:

@@ -18,7 +18,7 @@ from samecluster.tables.reading.images import is_image_folder
 from samecluster.web.images import Images
 from samecluster.web.snapshot import SessionSummary, how_counts_of
 from samecluster.workspace.open import OpenSession
-from samecluster.workspace.pair_display import compared
+from samecluster.workspace.pair_display import compared, differing
 
 _CONTEXT = 6
 """Members of the comparator's group that are shown beside a question."""
@@ -96,7 +96,7 @@ class Views:
             return {**blank, "kind": "pair", "id": asked.id, "question": question, "before": None}
         look = asked.look
         told = {**blank, "kind": asked.body["kind"], "id": asked.id, "before": asked.before}
-        told["differs"] = self._differing(look.shown)
+        told["differs"] = differing(self._opened, look.shown, self.columns)
         if isinstance(look, Choice):
             told["item"] = self.item(look.item)
             told["groups"] = [
@@ -110,14 +110,6 @@ class Views:
         if isinstance(look, Sheet):
             told["item"] = self.item(look.reference)
         return {**told, "items": [self.item(row) for row in look.items]}
-
-    def _differing(self, rows: Sequence[int]) -> list[str]:
-        """The columns in which some of these items differ much from the first."""
-        found: dict[str, None] = {}
-        for row in rows[1:]:
-            cells = compared(self._opened, (rows[0], row), self.columns)
-            found.update((cell.left.column, None) for cell in cells if cell.differs)
-        return [name for name in self.columns if name in found]
 
     def members_like(
         self, number: int, row: int, summary: SessionSummary, without: Iterable[int] = ()

@@ -13,6 +13,7 @@ from samecluster.large.answer_log import read_answer_log
 from samecluster.large.follow import OpenRows
 from samecluster.large.sweep import PIECE
 from samecluster.points.survey import surveyed
+from samecluster.recovery.result.sentences import count
 from samecluster.workspace.known_answers import import_new
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.sample import joined
@@ -49,6 +50,8 @@ def import_answer_log(opened: OpenSession, who: str | None) -> tuple[OpenSession
         (key_of[answer.question.item], key_of[answer.question.comparator], answer.verdict)
         for answer in answers
     ]
-    count = import_new(opened.session, statements, path.name, who)
-    line = f"{count:,} answers of {path} are imported into {opened.path}; new ones go there, too."
-    return opened, line if count else None
+    n_new = import_new(opened.session, statements, path.name, who)
+    line = (
+        f"{count(n_new, 'answer')} of {path} imported into {opened.path}; new ones go there, too."
+    )
+    return opened, line if n_new else None

@@ -23,6 +23,7 @@ from samecluster.tables.display import columns_to_show, shown
 from samecluster.tables.result_files import NAMES, is_result_file
 from samecluster.tables.writing import format_of, write_results
 from samecluster.workspace.open import OpenSession
+from samecluster.workspace.typed_command import typed
 
 NO_PROOF = "There is no proof to write, as nothing is proven: that needs --margin NUMBER."
 
@@ -149,7 +150,7 @@ def points_beside(proof: Path) -> Path:
 
 def proof_line(proof: Path, points: Path) -> str:
     """Where a proof is, and how to check it."""
-    return f"The proof is in {proof}; to check it: samecluster verify {points} {proof}"
+    return f"The proof is in {proof}; to check it: {typed('verify', points, proof)}"
 
 
 def write_session_report(

@@ -11,7 +11,7 @@ import numpy as np
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-from samecluster.recovery.result.sentences import brief
+from samecluster.recovery.result.sentences import brief, count
 
 # The two audits that are offered, each by its key: about 60 and about 300 questions if no label is
 # wrong, at the confidence that is customary.
@@ -63,7 +63,7 @@ def _audits(recovery: Recovery, budget: int | None) -> Iterator[NextStep]:
             pairs=True,
         )
         more = audit.n_more()
-        price = f"about {more:,} more questions" if more else f"{len(items):,} more questions"
+        price = f"{'about ' if more else ''}{count(more or len(items), 'more question')}"
         text = f"audit: {price} to show that at most {error:.0%} are wrong, if none is"
         yield NextStep(key, text, {"audit": [error, _CONFIDENCE], **_without(budget)})
 

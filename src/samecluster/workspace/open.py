@@ -7,7 +7,6 @@ opens it again gets the same features from the same cells, or an error that says
 from __future__ import annotations
 
 import hashlib
-import shlex
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -36,6 +35,7 @@ from samecluster.workspace.known_answers import import_known
 from samecluster.workspace.request import Request
 from samecluster.workspace.sample import newly_sampled, sampled_again
 from samecluster.workspace.stored_preparation import StoredPreparation
+from samecluster.workspace.typed_command import typed
 
 SUFFIX = ".samecluster"
 
@@ -120,7 +120,7 @@ def export_command(session: Path, data: str, out: str) -> str:
     """The command that writes the results of a session, as somebody could type it."""
     beside = session.suffix == SUFFIX and session.with_suffix("") == Path(data)
     named = [] if beside else ["--data", data]
-    return shlex.join(["samecluster", "export", str(session), *named, "-o", out])
+    return typed("export", session, *named, "-o", out)
 
 
 def open_session(request: Request, decide: MissingDecision | None = None) -> OpenSession:
@@ -177,13 +177,13 @@ def reopen(
     return OpenSession(session, data, path, is_new=False)
 
 
-def data_changes(path: Path, request: Request) -> Changes:
-    """How the data differs from what the session is about; nothing is written."""
+def data_changes(path: Path, request: Request) -> tuple[Changes, SessionData]:
+    """How the data differs from what the session is about, and the data; nothing is written."""
     with _store(path, read_only=True) as store:
         state = State(store.read())
         store.close()
     data = data_again(request, state.preparation)
-    return state.items.changes(Items.of(data.keys, data.X, data.contents))
+    return state.items.changes(Items.of(data.keys, data.X, data.contents)), data
 
 
 def data_again(request: Request, stored: Mapping[str, Any]) -> SessionData:
@@ -278,7 +278,7 @@ def _session_in(
     try:
         return data.session(store, update=update, who=request.who)
     except DataMismatchError as error:
-        command = f"samecluster update {store.path.name} {request.data}"
+        command = typed("update", store.path, request.data)
         told = str(error).partition("; to go on")[0]
         raise DataMismatchError(f"{told}; to go on with these rows: {command}") from None
 

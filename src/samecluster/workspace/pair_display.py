@@ -1,4 +1,4 @@
-"""Two items side by side, as the person who is asked sees them."""
+"""Items side by side, as the person who is asked sees them."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from samecluster.errors import InvalidInputError
 from samecluster.tables.display import ShownCell, columns_to_show, shown
 from samecluster.workspace.open import OpenSession
+from samecluster.workspace.request import listed
 
 _FAR_APART = 25.0  # percent of the items lie between the two: a quarter of what there is
 
@@ -22,7 +23,10 @@ class ComparedCells:
 
 
 def checked_columns(opened: OpenSession, chosen: Sequence[str]) -> tuple[str, ...]:
-    """The columns to show: those that were named, or a choice of all."""
+    """The columns to show: those named now, or when the session began, or a choice of all."""
+    names = opened.table.names
+    kept = listed(opened.data.preparation.reading.get("show"), names)
+    chosen = chosen or [name for name in kept if name in names]
     if not chosen:
         return columns_to_show(opened.table, opened.options)
     kept_back = {opened.options.truth: "the truth", opened.options.labels: "the labels"}
@@ -42,6 +46,17 @@ def compared(
         ComparedCells(left, right, _differ(left, right) and left.column != opened.options.id_column)
         for left, right in zip(one, two, strict=True)
     ]
+
+
+def differing(opened: OpenSession, rows: Sequence[int], columns: Sequence[str]) -> list[str]:
+    """The columns in which some of these items differ much from the first."""
+    found = {
+        cells.left.column
+        for row in rows[1:]
+        for cells in compared(opened, (rows[0], row), columns)
+        if cells.differs
+    }
+    return [name for name in columns if name in found]
 
 
 def _differ(left: ShownCell, right: ShownCell) -> bool:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from samecluster._extras import has_static_embedding
 from samecluster._files import MAX_BYTES
 from samecluster.errors import InvalidInputError
 
@@ -34,14 +35,17 @@ class Request:
     data: str
     session: Path | None = None
     who: str | None = None
+    show: list[str] | None = None
     id_column: str | None = None
     features: list[str] | None = None
     ignore: list[str] | None = None
     categories: list[str] | None = None
     text: list[str] | None = None
+    text_by: str | None = None
     vectors: Path | None = None
     order: str | None = None
     image_size: int | None = None
+    image_by: str | None = None
     scale: bool | None = None
     reduce: int | None = None
     missing_cells: str | None = None
@@ -100,14 +104,15 @@ class Request:
         """Read the data; ``words_replace`` as in `asked`."""
         from samecluster.tables.reading.load import load_data
 
-        size = {} if self.image_size is None else {"image_size": self.image_size}
+        chosen = {"image_size": self.image_size, "image_by": self.image_by}
+        said: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
         return load_data(
             self.data,
             self.asked(words_replace),
             id_column=self.id_column,
             vectors=self.vectors,
             order=self.order,
-            **size,
+            **said,
         )
 
     def wanted(self, names: tuple[str, ...]) -> FeatureOptions:
@@ -122,6 +127,7 @@ class Request:
             labels=self.labels,
             categories=listed(self.categories, names),
             texts=listed(self.text, names),
+            text_method=self.text_by or ("meaning" if has_static_embedding() else "words"),
             scale=self.scale is not False,
             reduce=self.reduce,
             drop_missing=self.drop_missing,
@@ -152,7 +158,7 @@ class Request:
         if self.lift is not None:
             found["lift"] = self.lift
         if self.looks is not None:
-            known = {"auto": "auto", "pairs": "pairs"}
+            known = {"auto": "auto", "pairs": None}  # as a session that never heard of looks
             found["looks"] = _read("--looks", self.looks, known, _refused, "auto or pairs")
         return found
 

@@ -32,6 +32,7 @@ _USABLE = {
     "data",
     "session",
     "who",
+    "show",
     "id_column",
     "features",
     "ignore",

@@ -10,6 +10,7 @@ import numpy as np
 from samecluster.recovery.forecast import Remaining, remaining_questions
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.sentences import count
 from samecluster.sessions.session import Session
 from samecluster.workspace.all_rows import AllRowsSweep, row_claims, sample_line
 from samecluster.workspace.open import OpenSession
@@ -75,14 +76,15 @@ def status_lines(opened: OpenSession) -> Iterator[str]:
     yield from (f"  {line}" for line in facts["rests_on"])
     for one in facts["clusters"]:
         named = f" {one['name']}" if one["name"] else ""
-        yield f"  cluster {one['number']}{named}: {one['items']:,} items, such as {one['anchor']}"
+        size = count(one["items"], "item")
+        yield f"  cluster {one['number']}{named}: {size}, such as {one['anchor']}"
     for one in facts["trouble"]:
         yield f"Does not fit: {one['text']}"
         yield from (f"  possible: {remedy}" for remedy in one["remedies"])
     if facts["exceptions"]:
         yield f"Exceptions: {', '.join(facts['exceptions'])}"
     if facts["set_aside"]:
-        yield f"{facts['set_aside']:,} answers are set aside: they are about other rows."
+        yield f"Set aside, as about other rows: {count(facts['set_aside'], 'answer')}."
 
 
 def how_counts(counted: Mapping[How, int]) -> dict[str, int]:

@@ -14,6 +14,7 @@ from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError, SchemaError
 from samecluster.recovery.certify.levels import first_rows, sample_seed
 from samecluster.tables import FeatureOptions, Preparation
+from samecluster.tables.reading.images import IMAGE_BY
 from samecluster.workspace.request import Request, listed
 
 _READING = (
@@ -32,6 +33,7 @@ _FEATURES = (
     ("--ignore", "ignore", "ignore"),
     ("--categories", "categories", "categories"),
     ("--text", "text", "texts"),
+    ("--text-by", "text_by", "text_method"),
     ("--id", "id_column", "id_column"),
     ("--scale/--no-scale", "scale", "scale"),
     ("--reduce", "reduce", "reduce"),
@@ -77,7 +79,9 @@ class StoredPreparation:
         """How the user says that the data is written; of a path only the name."""
         said = {name: getattr(request, name) for name in _READING}
         vectors = None if request.vectors is None else request.vectors.name
-        return {**said, "vectors": vectors, "words": "added"}
+        by = request.image_by or IMAGE_BY[0]
+        also = {"words": "added", "show": request.show, "image_by": by}
+        return {**said, "vectors": vectors, **also}
 
     def to_json(self) -> dict[str, Any]:
         return {
@@ -130,6 +134,7 @@ class StoredPreparation:
             else getattr(request, name)
             for name in _READING
         }
+        said["image_by"] = self._image_by
         return {**said, "vectors": self._vectors(request), "id_column": self.options.id_column}
 
     def refuse_other_features(self, request: Request) -> None:
@@ -152,8 +157,15 @@ class StoredPreparation:
                 )
         if request.checked_labels_as() == "hint" and request.labels not in (None, self.hint_column):
             raise _fixed("--labels-as hint", request.labels, self.hint_column)
+        if request.image_by not in (None, self._image_by):
+            raise _fixed("--image-by", request.image_by, self._image_by)
         if request.image_size not in (None, self.reading.get("image_size") or request.image_size):
             raise _fixed("--image-size", request.image_size, self.reading.get("image_size"))
+
+    @property
+    def _image_by(self) -> str:
+        """What images are compared by; sessions of before knew pixels only."""
+        return str(self.reading.get("image_by", "pixels"))
 
     def _vectors(self, request: Request) -> Path | None:
         name: str | None = self.reading.get("vectors")

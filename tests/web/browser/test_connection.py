@@ -11,7 +11,7 @@ def test_answers_wait_for_the_connection(tmp_path, chromium) -> None:
     with in_thread(data) as served, somebody(chromium, served.link, data) as ann:
         ann.next()
         # Once an answer is safe, the page fetches questions ahead.
-        with ann.page.expect_response("**/api/v1/next"):
+        with ann.page.expect_response("**/api/v1/looks/next"):
             ann.answer()
         ann.page.route("**/api/v1/**", lambda route: route.abort())
         ann.answer()

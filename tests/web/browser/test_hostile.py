@@ -13,7 +13,7 @@ from tests.web.browser.labelling import somebody
 from tests.web.served import Data, in_process, in_thread, write_data
 
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
-VIEWS = ("", "groups", "progress", "clusters", "cluster/0", "trouble", "people")
+VIEWS = ("", "progress", "clusters", "cluster/0", "trouble", "people")
 # The server takes only printable names.
 NAMES = [payload for payload in PAYLOADS if payload.isprintable()]
 # Elements that the page never makes; markup in a text would.

@@ -114,21 +114,6 @@ def test_trouble_is_listed_and_a_remedy_is_seen_before_it_is_chosen(ada, served,
     assert "Bo" not in [one.who for one in answers_in(data)]
 
 
-def test_choosing_a_cluster_settles_questions(ada, data) -> None:
-    before = len(answers_in(data))
-    ada.page.get_by_role("link", name="Choose a cluster").click()
-    ada.page.locator(".group").first.wait_for()
-    placed = ada.page.locator(".groups .about").first.inner_text()
-    ada.page.keyboard.press("1")
-    ada.page.get_by_text("Your last choice settled").wait_for()
-    settled = answers_in(data)[before:]
-    assert settled
-    assert all(placed in said.items for said in settled)
-    ada.page.get_by_role("link", name="Compare two").click()
-    ada.before = None
-    assert "question" in ada.next()
-
-
 def test_the_plot_follows_the_answers_of_others(ada, served, data) -> None:
     """Somebody else answers; the numbers and the plot change without a touch."""
     ada.go("progress")

@@ -21,6 +21,7 @@ from samecluster.cli.options import (
 )
 from samecluster.cli.terminal.harmless import print_json
 from samecluster.errors import CostLimitError, InvalidInputError, OracleError
+from samecluster.recovery.result.sentences import count
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
@@ -28,54 +29,90 @@ if TYPE_CHECKING:
     from samecluster.workspace.export import ResultFiles
     from samecluster.workspace.open import OpenSession
 
+_ANSWERS, _RESULTS = {"rich_help_panel": "Who answers"}, {"rich_help_panel": "Results"}
+
 OracleCommand = Annotated[
     str | None,
     typer.Option(
-        "--oracle-cmd", help="A program that reads a JSON question a line and writes an answer."
+        "--oracle-cmd",
+        metavar="PROGRAM",
+        help="A program that reads a JSON question a line and writes an answer.",
+        **_ANSWERS,
     ),
 ]
 Llm = Annotated[
     str | None,
     typer.Option(
-        "--llm", help="The address of a language model's server, such as https://example.org/v1."
+        "--llm",
+        metavar="URL",
+        help="The address of a language model's server, such as https://example.org/v1.",
+        **_ANSWERS,
     ),
 ]
-Model = Annotated[str | None, typer.Option("--model", help="The name of the model there.")]
+Model = Annotated[
+    str | None,
+    typer.Option("--model", metavar="NAME", help="The name of the model there.", **_ANSWERS),
+]
 Criterion = Annotated[
     str | None,
-    typer.Option("--criterion", help="When two items belong together: 'same request'."),
+    typer.Option(
+        "--criterion",
+        metavar="TEXT",
+        help="When two items belong together: 'same request'.",
+        **_ANSWERS,
+    ),
 ]
 Prices = Annotated[
     str | None,
     typer.Option(
-        "--prices", help="Dollars for a million tokens of prompts and of replies: 0.15,0.60"
+        "--prices",
+        metavar="NUMBERS",
+        help="Dollars for a million tokens of prompts and of replies: 0.15,0.60",
+        **_ANSWERS,
     ),
 ]
 MaxCost = Annotated[
-    float | None, typer.Option("--max-cost", help="Stop before more dollars than this are spent.")
+    float | None,
+    typer.Option(
+        "--max-cost",
+        metavar="DOLLARS",
+        help="Stop before more dollars than this are spent.",
+        **_ANSWERS,
+    ),
 ]
 BothOrders = Annotated[
-    bool, typer.Option("--both-orders", help="Ask the model twice, in both orders.")
+    bool, typer.Option("--both-orders", help="Ask the model twice, in both orders.", **_ANSWERS)
 ]
 NoCache = Annotated[
-    bool, typer.Option("--no-cache", help="Keep no prompts and replies of the model.")
+    bool, typer.Option("--no-cache", help="Keep no prompts and replies of the model.", **_ANSWERS)
 ]
-Yes = Annotated[bool, typer.Option("--yes", help="Send rows to the model without asking first.")]
+Yes = Annotated[
+    bool, typer.Option("--yes", help="Send rows to the model without asking first.", **_ANSWERS)
+]
 Parallel = Annotated[
     int | None,
     typer.Option(
         "--parallel",
+        metavar="NUMBER",
         help="Copies of the program, each with one question at a time (1), or questions that the "
         "model has at a time (4).",
+        **_ANSWERS,
     ),
 ]
-Timeout = Annotated[float, typer.Option("--timeout", help="Seconds to wait for an answer.")]
-Retries = Annotated[
-    int, typer.Option("--retries", help="How often a question is put again after a failure.")
+Timeout = Annotated[
+    float,
+    typer.Option(
+        "--timeout", metavar="SECONDS", help="How long to wait for an answer.", **_ANSWERS
+    ),
 ]
-Show = Annotated[
-    list[str] | None,
-    typer.Option("--show", help="Columns that the program sees: a,b,c or several times."),
+Retries = Annotated[
+    int,
+    typer.Option(
+        "--retries",
+        metavar="NUMBER",
+        help="How often a question is put again after a failure.",
+        **_ANSWERS,
+    ),
 ]
 InBlocks = Annotated[
     bool,
@@ -83,25 +120,52 @@ InBlocks = Annotated[
         "--in-blocks",
         help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Truth is a "
         "column of numbers or a .npy file, and labels go to the folder -o.",
+        rich_help_panel="Reading the data",
     ),
 ]
 Join = Annotated[
     bool,
     typer.Option(
-        "--join", help="Let the program answer in a session with answers of others; needs --who."
+        "--join",
+        help="Let the program answer in a session with answers of others; needs --who.",
+        **_ANSWERS,
     ),
 ]
 NoSession = Annotated[
-    bool, typer.Option("--no-session", help="Keep no answers: a run that stops begins anew.")
+    bool,
+    typer.Option(
+        "--no-session",
+        help="Keep no answers: a run that stops begins anew.",
+        rich_help_panel="Session",
+    ),
 ]
 Out = Annotated[
     str | None,
-    typer.Option("-o", "--out", help="Where labels go: a .csv, .jsonl or .parquet file, or -"),
+    typer.Option(
+        "-o",
+        "--out",
+        metavar="FILE",
+        help="Where labels go: a .csv, .jsonl or .parquet file, or -",
+        **_RESULTS,
+    ),
 ]
-Prefix = Annotated[str, typer.Option("--prefix", help="Put before the names of new columns.")]
-Raw = Annotated[bool, typer.Option("--raw", help="Leave text such as =1+1 in CSV as it is.")]
-Proof = Annotated[Path | None, typer.Option("--proof", help="Where the proof goes: .jsonl.gz")]
-Report = Annotated[Path | None, typer.Option("--report", help="Where a report goes: .html")]
+Prefix = Annotated[
+    str,
+    typer.Option(
+        "--prefix", metavar="TEXT", help="Put before the names of new columns.", **_RESULTS
+    ),
+]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="Leave text such as =1+1 in CSV as it is.", **_RESULTS)
+]
+Proof = Annotated[
+    Path | None,
+    typer.Option("--proof", metavar="FILE", help="Where the proof goes: .jsonl.gz", **_RESULTS),
+]
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", metavar="FILE", help="Where a report goes: .html", **_RESULTS),
+]
 
 
 @takes_request("in_blocks", "looks")
@@ -119,17 +183,16 @@ def cluster(
     parallel: Parallel = None,
     timeout: Timeout = 60.0,
     retries: Retries = 2,
-    show: Show = None,
-    in_blocks: InBlocks = False,
     join: Join = False,
-    no_session: NoSession = False,
     out: Out = None,
-    prefix: Prefix = "",
-    raw: Raw = False,
     proof: Proof = None,
     report: Report = None,
+    prefix: Prefix = "",
+    raw: Raw = False,
     force: Force = False,
     json: Json = False,
+    no_session: NoSession = False,
+    in_blocks: InBlocks = False,
 ) -> None:
     """Find the groups in data with a program that answers, or with the truth as a simulation.
 
@@ -144,7 +207,7 @@ def cluster(
     Exit code 0 when nothing is left to ask or the budget is spent, 2 if the data or an option
     cannot be used, 1 if the program fails or something else is wrong, 130 after Ctrl-C.
 
-    Example: samecluster cluster letters.csv --oracle-cmd "python ask_model.py" --parallel 4
+    Example: samecluster cluster letters.csv --oracle-cmd "python ask.py" -o out.csv
     """
     from samecluster._files import is_stdout
     from samecluster.cli.terminal.screen import Screen
@@ -164,11 +227,12 @@ def cluster(
         raise InvalidInputError(
             "--proof does not go with --dask: a proof needs a fingerprint of all rows in order"
         )
-    program: OracleCommandOptions | ChatOptions | None = None
+    command = None
     if oracle_cmd is not None:
-        program = OracleCommandOptions(oracle_cmd, parallel or 1, timeout, retries, show)
+        command = OracleCommandOptions(oracle_cmd, parallel or 1, timeout, retries, request.show)
+    program: OracleCommandOptions | ChatOptions | None = command
     if llm is not None:
-        _check_chat(replace(request, in_blocks=in_blocks), program, model, criterion)
+        _check_chat(replace(request, in_blocks=in_blocks), command, model, criterion)
         program = ChatOptions(
             llm,
             model or "",
@@ -179,7 +243,7 @@ def cluster(
             timeout,
             retries,
             both_orders,
-            show,
+            request.show,
             is_kept=not no_cache,
             is_agreed=yes,
         )
@@ -201,7 +265,7 @@ def cluster(
 
 def _check_chat(
     request: Request,
-    program: OracleCommandOptions | None,
+    program: OracleCommandOptions | ChatOptions | None,
     model: str | None,
     criterion: str | None,
 ) -> None:
@@ -302,8 +366,9 @@ def _cluster(
             progress.print(f"Stopped: {error}.", soft_wrap=True)
             about_rows = {}
         except OracleError as error:
-            n, noted = opened.session.state.n_questions, f"kept in {opened.path}"
-            kept = f"{n:,} answers are {noted}; the same command goes on" if is_kept else ""
+            n = opened.session.state.n_questions
+            kept = f"{count(n, 'answer')} kept in {opened.path}; the same command goes on"
+            kept = kept if is_kept else ""
             raise OracleError(f"{error}\n{kept}".strip()) from error
         told = {**facts(opened, None if truth is None else truth.groups), **about_rows}
         told["session"] = str(opened.path) if is_kept else None
@@ -353,7 +418,7 @@ def _greeted(progress: Screen, opened: OpenSession, request: Request, is_kept: b
             progress.print(f"Answers go to {opened.path}.")
     else:
         n = opened.session.state.n_questions
-        progress.print(f"Going on with {opened.path}: {n:,} answers are there.")
+        progress.print(f"Going on with {opened.path} after {count(n, 'answer')}.")
     if opened.blocks is not None:
         from samecluster.workspace.added_rows import import_answer_log
 
@@ -373,9 +438,11 @@ def _print_end(
     from samecluster._files import is_stdout
     from samecluster.cli.terminal.closing import next_steps, summary
     from samecluster.cli.terminal.screen import Screen
+    from samecluster.workspace.item_names import ItemNames
 
     taken = any(path is not None and is_stdout(path) for path in (files.out, files.report))
     console = Screen(stderr=taken)
     following = next_steps(opened, files.out is not None, is_kept)
-    for line in (*summary(told), *written, *following):
+    readable = ItemNames(opened.data).in_text
+    for line in (*map(readable, summary(told)), *written, *following):
         console.print(line, soft_wrap=True)

@@ -12,11 +12,13 @@ from rich.table import Table
 from samecluster import How, Recovery, clustering_error, recover
 from samecluster._files import written_file
 from samecluster.cli.terminal.screen import Screen
+from samecluster.cli.terminal.waiting import CompilingColumn
 from samecluster.errors import InvalidInputError
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
 from samecluster.proof.files import is_proof_file, save_proof
+from samecluster.workspace.typed_command import typed
 
 
 def run_demo(
@@ -30,7 +32,8 @@ def run_demo(
     force: bool = False,
 ) -> None:
     console = Screen()
-    instance = make_ellipsoids(n, d, k, margin, condition, random_state=seed)
+    with console.waiting("making the points"):
+        instance = make_ellipsoids(n, d, k, margin, condition, random_state=seed)
     console.print(
         f"{n:,} points in {d} columns, {k} clusters of margin {margin:g}, each stretched and "
         "rotated in its own way.",
@@ -48,8 +51,8 @@ def run_demo(
     if save is not None:
         _save(instance, recovery, save, force)
         console.print(
-            f"To check the proof yourself: samecluster verify {save / 'data.npy'} "
-            f"{save / 'proof.jsonl.gz'}",
+            "To check the proof yourself: "
+            + typed("verify", save / "data.npy", save / "proof.jsonl.gz"),
             soft_wrap=True,
         )
 
@@ -81,6 +84,7 @@ def _recover(instance: Instance, seed: int, console: Screen) -> Recovery:
         TextColumn("{task.completed:,.0f} labels"),
         TextColumn("{task.fields[questions]:,} questions"),
         TimeElapsedColumn(),
+        CompilingColumn(),
     )
     with Progress(*columns, console=console) as progress:
         task = progress.add_task("", total=n, questions=0)

@@ -22,7 +22,7 @@ from samecluster.cli.commands.session import (
 
 def doubt(
     session: SessionFile,
-    item: Annotated[str, typer.Argument(help="The item, as `samecluster history` names it.")],
+    item: Annotated[str, typer.Argument(help="The item: its id, its file name, or 'line 17'.")],
     show: Show = None,
     who: Who = None,
     data: DataFile = None,
@@ -40,8 +40,10 @@ def doubt(
     Example: samecluster doubt shells.csv.samecluster c17 --show length,width
     """
     from samecluster.cli.terminal.disagreement import discuss
+    from samecluster.workspace.item_names import ItemNames
 
     with interruptible(), opened_session(session, data, vectors) as opened:
+        item = ItemNames(opened.data).key(item)
         questions = opened.session.doubt(item, who)
         if_none = f"you were asked about {item} and every asked member of every cluster"
         discuss(opened, questions, [item], if_none, show, who)
@@ -90,9 +92,10 @@ def split(
     Example: samecluster split shells.csv.samecluster 0 c17 c20
     """
     from samecluster.cli.terminal.disagreement import discuss
+    from samecluster.workspace.item_names import ItemNames
 
-    named = tuple(dict.fromkeys(items))
     with interruptible(), opened_session(session, data, vectors) as opened:
+        named = tuple(dict.fromkeys(map(ItemNames(opened.data).key, items)))
         questions = opened.session.split(cluster, named, who)
         if_none = f"{items[0]} is what cluster {cluster} is known by; name those that do not belong"
         discuss(opened, questions, named, if_none, show, who)

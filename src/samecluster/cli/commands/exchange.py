@@ -61,6 +61,7 @@ def export(
     """
     from samecluster.cli.terminal.all_rows import export_all
     from samecluster.cli.terminal.screen import Screen
+    from samecluster.recovery.result.sentences import count
     from samecluster.workspace.export import ResultFiles, Snapshot, write_labels, write_proof
 
     files = ResultFiles(out, proof, prefix=prefix, raw=raw, force=force)
@@ -71,7 +72,7 @@ def export(
         files.check(opened)
         known = Snapshot.of(opened.session)
         write_labels(opened, known, files)
-        lines = [f"{len(opened.table):,} rows are in {out}: {opened.session.progress()}."]
+        lines = [f"{out} has {count(len(opened.table), 'row')}: {opened.session.progress()}."]
         if proof is not None:
             lines.append(write_proof(opened, known, proof, force=force))
         if not is_stdout(out):
@@ -96,12 +97,14 @@ def report(
 
     Example: samecluster report shells.csv.samecluster -o report.html
     """
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.export import ResultFiles, Snapshot, write_session_report
 
     with opened_session(session, data, vectors, read_only=True) as opened:
         ResultFiles(report=out, force=force).check(opened)
-        known = Snapshot.of(opened.session)
-        write_session_report(opened, known, out, include_items=include_items, force=force)
+        with Screen(stderr=True).waiting("drawing the report"):
+            known = Snapshot.of(opened.session)
+            write_session_report(opened, known, out, include_items=include_items, force=force)
     if not is_stdout(out):
         print_lines(f"The report is in {out}. Its picture shows where points lie.")
 
@@ -123,9 +126,11 @@ def import_(
 
     Example: samecluster import shells.csv.samecluster pairs.csv
     """
+    from samecluster.recovery.result.sentences import count
     from samecluster.sessions.state.state import State
     from samecluster.sessions.storage.sqlite import SqliteStore
     from samecluster.workspace.known_answers import answers_of, import_new, pairs_as_answers
+    from samecluster.workspace.typed_command import typed
 
     with opened_session(session, data, vectors) as opened:
         keys = opened.session.state.items.keys
@@ -140,11 +145,11 @@ def import_(
         if json:
             print_json({"imported": n_new, "about_other_items": n_elsewhere, "event": event})
             return
-        elsewhere = f"; {n_elsewhere:,} are about items that are not here" if n_elsewhere else ""
+        elsewhere = f"; about items that are not here: {n_elsewhere:,}" if n_elsewhere else ""
         known = len(answers) - n_new
-        print_lines(f"{n_new:,} answers imported, {known:,} were there already{elsewhere}.")
+        print_lines(f"{count(n_new, 'answer')} imported; there already: {known:,}{elsewhere}.")
         if event is not None:
-            print_lines(f"Take them back: samecluster undo {opened.path} --event {event}")
+            print_lines(f"Take them back: {typed('undo', opened.path, '--event', event)}")
         print_lines(f"{opened.session.progress()}.")
 
 
@@ -169,11 +174,14 @@ def update(
 
     Example: samecluster update shells.csv.samecluster shells.csv --dry-run
     """
+    from samecluster.recovery.result.sentences import count
+    from samecluster.workspace.item_names import ItemNames
     from samecluster.workspace.open import data_changes, reopen
 
     path = session_file(session)
     request = Request(data=data, vectors=vectors, who=who)
-    changes = data_changes(path, request)
+    changes, now = data_changes(path, request)
+    names = ItemNames(now)
     facts: dict[str, Any] = {
         "added": changes.added,
         "removed": changes.removed,
@@ -182,7 +190,8 @@ def update(
     }
     lines = [f"{changes}." if changes else "The data is what the session is about."]
     words = ("added", "removed", "changed")
-    lines += [f"  {word}: {_listed(facts[word])}" for word in words if facts[word]]
+    listed = {word: names.known(facts[word]) for word in words}
+    lines += [f"  {word}: {_listed(listed[word])}" for word in words if listed[word]]
     if not dry_run:
         with reopen(path, request, update=True) as opened:
             state = opened.session.state
@@ -195,8 +204,8 @@ def update(
             lines.append(f"{opened.session.progress()}.")
             if n_aside:
                 lines.append(
-                    f"{n_aside:,} answers are set aside, as they are about items that changed or "
-                    "are gone; --confirm takes those about changed items as they are."
+                    f"Set aside: {count(n_aside, 'answer')} about items that changed or are gone; "
+                    "--confirm takes those about changed items as they are."
                 )
             if changes and opened.session.state.audited:
                 lines.append("The bound of the audit before covers the old rows only.")
@@ -206,6 +215,6 @@ def update(
         print_lines(*lines)
 
 
-def _listed(keys: tuple[str, ...]) -> str:
+def _listed(keys: list[str]) -> str:
     more = f" and {len(keys) - _MOST_LISTED:,} more" if len(keys) > _MOST_LISTED else ""
     return ", ".join(keys[:_MOST_LISTED]) + more

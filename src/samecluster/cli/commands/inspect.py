@@ -42,8 +42,9 @@ def inspect(request: Request, json: Json = False) -> None:
     from samecluster.cli.terminal.screen import Screen
     from samecluster.tables.features.inspect import inspect_table
 
-    loaded = request.load()
-    found = inspect_table(loaded.table, request.wanted(loaded.table.names))
+    with Screen(stderr=True).waiting("reading the data"):
+        loaded = request.load()
+        found = inspect_table(loaded.table, request.wanted(loaded.table.names))
     if json:
         print_json({**found.to_json(), "notes": [*loaded.notes, *found.notes]})
     else:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samecluster.cli.options import command_again, takes_request
+from samecluster.cli.options import takes_request
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 Show = Annotated[
     list[str] | None,
-    typer.Option("--show", help="Columns to show of each item: a,b,c or several times."),
+    typer.Option("--show", metavar="COLUMNS", help="Columns to show of each item: a,b,c."),
 ]
 
 INTERRUPTED = 130
@@ -23,7 +23,7 @@ INTERRUPTED = 130
 
 
 @takes_request("truth", "dask")
-def label(request: Request, show: Show = None) -> None:
+def label(request: Request) -> None:
     """Answer same-or-different questions about your data in the terminal.
 
     Every answer is safe once it is given: quit at any moment (q or Ctrl-C), and the same command
@@ -38,19 +38,18 @@ def label(request: Request, show: Show = None) -> None:
     Example: samecluster label shells.csv --id shell --show length,width
     """
     from samecluster.cli.terminal.screen import Screen
+    from samecluster.workspace.typed_command import typed_again
 
     console = Screen()
     try:
-        _label(console, request, show)
+        _label(console, request)
     except KeyboardInterrupt:
         console.print()
-        console.print(
-            f"Stopped. All answers are kept; go on with: {command_again('label', request)}"
-        )
+        console.print(f"Stopped. All answers are kept; go on with: {typed_again()}", soft_wrap=True)
         raise typer.Exit(INTERRUPTED) from None
 
 
-def _label(console: Screen, request: Request, show: list[str] | None) -> None:
+def _label(console: Screen, request: Request) -> None:
     from functools import partial
 
     from samecluster.cli.terminal.all_rows import look_further
@@ -60,21 +59,22 @@ def _label(console: Screen, request: Request, show: list[str] | None) -> None:
     from samecluster.workspace.open import export_command, open_session
     from samecluster.workspace.pair_display import checked_columns
     from samecluster.workspace.request import listed
+    from samecluster.workspace.typed_command import typed_again
 
     with console.status("reading the data") as shown:
         opened = open_session(request, asks_about_missing(console, shown.stop))
     with opened:
-        columns = checked_columns(opened, listed(show, opened.table.names))
+        columns = checked_columns(opened, listed(request.show, opened.table.names))
         _greet(console, opened)
         further = partial(look_further, console, request.who)
         Conversation(opened, console, columns, request.who, read_key, further).hold()
         console.print(f"{opened.session.progress()}.")
     # Only now is it sure that the file is still there.
     console.print(f"Answers are in {opened.path}.")
-    console.print(f"Go on: {command_again('label', request)}")
+    console.print(f"Go on: {typed_again()}", soft_wrap=True)
     out = "labels.csv" if opened.blocks is None else "labels"
     results = export_command(opened.path, request.data, out)
-    console.print(f"Results: {results}")
+    console.print(f"Results: {results}", soft_wrap=True)
 
 
 def _greet(console: Screen, opened: OpenSession) -> None:

@@ -68,8 +68,12 @@ def _show_lifts(console: Screen, X: FloatArray, numbers: IntArray, names: list[s
     with console.status("looking at lifts"):
         lifts = diagnose_lifts(X, numbers)
     table = Table(title="margins in lifts: columns, their squares and products, ...")
-    for heading in ("degree", "lifted columns", *map(shown, names[:_SHOWN]), "least", "questions"):
-        table.add_column(heading, justify="right")
+    table.add_column("degree", justify="right")
+    table.add_column("lifted columns", justify="right")
+    for name in names[:_SHOWN]:
+        table.add_column(shown(name), justify="right")
+    table.add_column("least", justify="right")
+    table.add_column("questions", justify="right")
     for found in lifts:
         each = [found.margins[at] if found.margins else None for at in range(len(names))]
         table.add_row(

@@ -20,6 +20,7 @@ from samecluster.experiments.experiment import Experiment, Results, Task
 from samecluster.experiments.plots import MISSING, can_draw, draw
 from samecluster.experiments.report import Section, report, write_tables
 from samecluster.experiments.running import ResultStore, available_cores, missing_tasks, run_tasks
+from samecluster.workspace.typed_command import typed_again
 
 _RESULTS = "results.jsonl"
 
@@ -42,10 +43,9 @@ def run_reproduce(what: str, runs: int | None, quick: bool, out: Path, force: bo
     try:
         results = _run([task for one in chosen for task in one.tasks()], store, console)
     except KeyboardInterrupt:
-        command = _command(what, runs, quick, out)
         console.print(
             f"Stopped. What is done is kept in {store.path}.",
-            f"To go on from there: {command}",
+            f"To go on from there: {typed_again()}",
             sep="\n",
             soft_wrap=True,
         )
@@ -72,11 +72,6 @@ def _folder(out: Path, force: bool) -> Path:
     except OSError as error:
         raise InvalidInputError(f"cannot write to {out}: {error.strerror}") from error
     return out
-
-
-def _command(what: str, runs: int | None, quick: bool, out: Path) -> str:
-    options = (" --quick" if quick else "") + ("" if runs is None else f" --runs {runs}")
-    return f"samecluster reproduce {what}{options} --out {out}"
 
 
 def _run(tasks: list[Task], store: ResultStore, console: Screen) -> Results:

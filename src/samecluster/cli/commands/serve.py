@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from samecluster.cli.commands.label import INTERRUPTED, Show
-from samecluster.cli.options import command_again, takes_request
+from samecluster.cli.commands.label import INTERRUPTED
+from samecluster.cli.options import takes_request
 from samecluster.cli.terminal.harmless import print_lines
 from samecluster.workspace.request import Request
 
@@ -38,32 +38,51 @@ class Role(enum.StrEnum):
 def serve(
     request: Request,
     host: Annotated[
-        str, typer.Option(help="The address to listen on; 127.0.0.1 is this machine only.")
+        str,
+        typer.Option(
+            metavar="ADDRESS", help="The address to listen on; 127.0.0.1 is this machine only."
+        ),
     ] = "127.0.0.1",
     port: Annotated[
         int | None,
-        typer.Option(min=0, max=65535, help="The port; 8321, or that of last time, or a free one."),
+        typer.Option(
+            metavar="NUMBER",
+            min=0,
+            max=65535,
+            help="The port; 8321, or that of last time, or a free one.",
+        ),
     ] = None,
     token: Annotated[
         str | None,
-        typer.Option(help="The secret in your link, 16 letters and digits or more; else random."),
+        typer.Option(
+            metavar="TEXT",
+            help="The secret in your link, 16 letters and digits or more; else random.",
+        ),
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option("--allow-host", help="Another name that this server goes by."),
+        typer.Option("--allow-host", metavar="NAME", help="Another name that this server goes by."),
     ] = None,
     tls_cert: Annotated[
-        Path | None, typer.Option(help="A certificate, to speak HTTPS; with --tls-key.")
+        Path | None,
+        typer.Option(metavar="FILE", help="A certificate, to speak HTTPS; with --tls-key."),
     ] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="The key of the certificate.")] = None,
-    show: Show = None,
+    tls_key: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The key of the certificate.")
+    ] = None,
     image_column: Annotated[
         str | None,
-        typer.Option(help="The column with the paths of images, inside the data's folder."),
+        typer.Option(
+            metavar="COLUMN", help="The column with the paths of images, inside the data's folder."
+        ),
     ] = None,
     lease_seconds: Annotated[
         float,
-        typer.Option(min=1.0, help="How long a question is kept for somebody who went silent."),
+        typer.Option(
+            metavar="SECONDS",
+            min=1.0,
+            help="How long a question is kept for somebody who went silent.",
+        ),
     ] = 120.0,
     browser: Annotated[
         bool, typer.Option("--browser/--no-browser", help="Whether to open the page.")
@@ -93,7 +112,9 @@ def serve(
     if request.looks is None and not session_path(request).exists():
         request = replace(request, looks="auto")
     address = Address(host, port, tuple(allow_host or ()), tls_cert, tls_key)
-    options = ServeOptions(listed(show, ()), image_column, token, request.who, lease_seconds)
+    options = ServeOptions(
+        listed(request.show, ()), image_column, token, request.who, lease_seconds
+    )
     _serve(Screen(soft_wrap=True), request, address, options, browser)
 
 
@@ -128,7 +149,9 @@ def invite(
         )
     people = Participants(links_file(file))
     if revoke:
-        print_lines(f"{people.revoke(name)} links of {name} have ended.")
+        n_ended = people.revoke(name)
+        ended = "1 link has" if n_ended == 1 else f"{n_ended:,} links have"
+        print_lines(f"{ended} ended: those of {name}.")
         return
     secret = people.invite(Participant(name, role.value))
     if people.address is None:
@@ -140,13 +163,14 @@ def _serve(
     console: Screen, request: Request, address: Address, options: ServeOptions, browser: bool
 ) -> None:
     from samecluster.workspace.open import export_command, session_path
+    from samecluster.workspace.typed_command import typed_again
 
     # The signal is raised again once the server has stopped.
     with contextlib.suppress(KeyboardInterrupt):
         _serve_until_stopped(console, request, address, options, browser)
     console.print()
     console.print("Stopped. All answers are kept.")
-    console.print(f"Go on: {command_again('serve', request)}")
+    console.print(f"Go on: {typed_again()}")
     out = "labels" if request.in_blocks else "labels.csv"
     results = export_command(session_path(request), request.data, out)
     console.print(f"Results: {results}")

@@ -5,7 +5,7 @@ Nothing heavy is imported before a command runs, as help texts are made from thi
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -15,7 +15,13 @@ import typer
 from samecluster.cli.commands.label import INTERRUPTED
 from samecluster.cli.options import Json
 from samecluster.cli.terminal.harmless import print_json, print_lines
-from samecluster.errors import InvalidInputError, ProtocolError, SessionNotFoundError, StoreError
+from samecluster.errors import (
+    InvalidInputError,
+    ProtocolError,
+    SameClusterError,
+    SessionNotFoundError,
+    StoreError,
+)
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
@@ -26,12 +32,17 @@ SessionFile = Annotated[
 ]
 DataFile = Annotated[
     str | None,
-    typer.Option("--data", help="The data, if it is not beside the session under its own name."),
+    typer.Option(
+        "--data",
+        metavar="FILE",
+        help="The data, if it is not beside the session under its own name.",
+    ),
 ]
 Vectors = Annotated[
-    Path | None, typer.Option("--vectors", help="The vectors, if they are not beside the data.")
+    Path | None,
+    typer.Option("--vectors", metavar="FILE", help="The vectors, if they are not beside the data."),
 ]
-Who = Annotated[str | None, typer.Option("--who", help="The name of the person.")]
+Who = Annotated[str | None, typer.Option("--who", metavar="NAME", help="The name of the person.")]
 
 
 def status(
@@ -46,13 +57,14 @@ def status(
 
     Example: samecluster status shells.csv.samecluster
     """
+    from samecluster.workspace.item_names import ItemNames
     from samecluster.workspace.status import session_facts, status_lines
 
     with opened_session(session, data, vectors, read_only=True) as opened:
         if json:
             print_json(session_facts(opened))
         else:
-            print_lines(*status_lines(opened))
+            print_lines(*map(ItemNames(opened.data).in_text, status_lines(opened)))
 
 
 def history(
@@ -70,15 +82,17 @@ def history(
     from samecluster.cli.terminal.lines import event_line
     from samecluster.sessions.storage.sqlite import SqliteStore
 
-    with closing(SqliteStore(session_file(session), read_only=True)) as store:
+    path = session_file(session)
+    with closing(SqliteStore(path, read_only=True)) as store:
         events = list(store.read())
+    readable = str if json else _readable(path)
     for event in events if last is None else events[-last:] if last > 0 else []:
         if json:
             shown_body = {k: v for k, v in event.body.items() if k not in ("keys", "digests")}
             facts = {"event": event.sequence, "kind": event.kind, "at": event.at, "who": event.who}
             print_json({**facts, "body": shown_body}, indent=None)
         else:
-            print_lines(event_line(event))
+            print_lines(readable(event_line(event)))
 
 
 def undo(
@@ -95,6 +109,8 @@ def undo(
 
     Example: samecluster undo shells.csv.samecluster --event 17
     """
+    from samecluster.workspace.item_names import ItemNames
+
     with opened_session(session, data, vectors) as opened:
         before = opened.session.progress()
         if event is not None:
@@ -105,7 +121,8 @@ def undo(
             if last is None or opened.session.undo(who) is None:
                 of = f" of {who}" if who else ""
                 raise ProtocolError(f"there is no answer{of} to take back; see samecluster history")
-            print_lines(f"Taken back: {last}. It is asked again first.")
+            told = ItemNames(opened.data).in_text(str(last))
+            print_lines(f"Taken back: {told}. It is asked again first.")
         print_lines(f"Before: {before}.", f"Now: {opened.session.progress()}.")
 
 
@@ -143,8 +160,10 @@ def doctor(
 
     Example: samecluster doctor shells.csv.samecluster --save rescued.samecluster
     """
+    from samecluster.recovery.result.sentences import count
     from samecluster.sessions.storage.sqlite import SqliteStore, rescue
     from samecluster.workspace.open import SUFFIX
+    from samecluster.workspace.typed_command import typed
 
     path, damage, events, foreign = session_file(session), "", 0, list[str]()
     try:
@@ -164,7 +183,9 @@ def doctor(
     if json:
         print_json(facts)
     else:
-        print_lines(f"{path}: {damage}" if damage else f"{path} is intact: {events:,} events.")
+        print_lines(
+            f"{path}: {damage}" if damage else f"{path} is intact: {count(events, 'event')}."
+        )
         if foreign:
             print_lines(f"Not made by samecluster, so that it is not used: {', '.join(foreign)}.")
         if facts["beside"]:
@@ -172,10 +193,10 @@ def doctor(
                 f"Beside it, in use or left by a crash; keep them together: {facts['beside']}"
             )
         if save is not None:
-            print_lines(f"{facts['saved']:,} events are saved in {save}.")
+            print_lines(f"{save} has {count(facts['saved'], 'event')} now.")
         elif (damage or foreign) and events:
-            command = f"samecluster doctor {path} --save NEW{SUFFIX}"
-            print_lines(f"Save the {events:,} intact events: {command}")
+            command = typed("doctor", path, "--save", f"rescued{SUFFIX}")
+            print_lines(f"Save what is intact ({count(events, 'event')}): {command}")
     if damage or foreign:
         raise typer.Exit(1)
 
@@ -184,11 +205,15 @@ def opened_session(
     session: Path, data: str | None, vectors: Path | None, *, read_only: bool = False
 ) -> OpenSession:
     """A session that exists, with the data that was named or is beside it."""
+    from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.open import data_beside, reopen
 
     path = session_file(session)
     request = Request(data=data or data_beside(path), vectors=vectors)
-    return reopen(path, request, read_only=read_only)
+    with Screen(stderr=True).waiting("reading the session and its data"):
+        opened = reopen(path, request, read_only=read_only)
+        opened.session.snapshot()  # what follows from the answers, which takes the most time
+    return opened
 
 
 @contextmanager
@@ -201,9 +226,23 @@ def interruptible() -> Iterator[None]:
         raise typer.Exit(INTERRUPTED) from None
 
 
+def _readable(path: Path) -> Callable[[str], str]:
+    """What puts names of items in place of keys, if the data is beside the session."""
+    from samecluster.workspace.item_names import ItemNames, without_keys
+    from samecluster.workspace.open import data_beside, data_changes
+
+    try:
+        _, data = data_changes(path, Request(data=data_beside(path)))
+        return ItemNames(data).in_text
+    except SameClusterError:
+        return without_keys
+
+
 def session_file(given: Path) -> Path:
     """The file itself, or the session beside the data that was named."""
+    from samecluster._files import is_database
     from samecluster.workspace.open import SUFFIX, session_beside
+    from samecluster.workspace.typed_command import typed
 
     beside = session_beside(given)
     if given.suffix != SUFFIX and beside.exists():
@@ -211,5 +250,10 @@ def session_file(given: Path) -> Path:
     if not given.exists():
         raise SessionNotFoundError(
             f"there is no session {given}; `samecluster label DATA` begins one"
+        )
+    if given.is_dir() or (given.suffix != SUFFIX and not is_database(given)):
+        raise SessionNotFoundError(
+            f"there is no session about {given} yet (it would be {beside}); begin one in the "
+            f"terminal with: {typed('label', given)}\nor in a browser with: {typed('serve', given)}"
         )
     return given

@@ -14,7 +14,7 @@ from samecluster.lifts.lift import lift_from_json
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import read_lines
 from samecluster.recovery.result.premises import MarginHolds
-from samecluster.recovery.result.sentences import clause
+from samecluster.recovery.result.sentences import clause, count
 from samecluster.tables import CsvOptions, FeatureOptions, Preparation, read_table
 from samecluster.workspace.request import Request
 
@@ -27,9 +27,10 @@ def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | N
     check_share("--resolution", resolution)
     console = Screen()
     allowed = Request(str(data), max_memory=max_memory).max_bytes()
-    table = read_table(data, CsvOptions(max_bytes=allowed))
-    # A proof is about the numbers of the file as they are, in all columns.
-    X = Preparation.fit(table, FeatureOptions(features=table.names, scale=False)).apply(table)
+    with console.waiting("reading the data"):
+        table = read_table(data, CsvOptions(max_bytes=allowed))
+        # A proof is about the numbers of the file as they are, in all columns.
+        X = Preparation.fit(table, FeatureOptions(features=table.names, scale=False)).apply(table)
     lines = read_lines(proof, allowed)
     header: dict[str, Any] = next(lines, {})
     try:
@@ -47,10 +48,12 @@ def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | N
     if {"last", "count"} & verified.n_records.keys():
         assumed += f" and there are {header['n_clusters']} clusters"
     console.print(
-        f"The proof holds: {known:,} of {len(X):,} labels in {verified.n_clusters} clusters follow "
-        f"from {verified.n_records.get('answer', 0):,} answers if {assumed}.",
+        f"The proof holds: {known:,} of {len(X):,} labels in "
+        f"{count(verified.n_clusters, 'cluster')} follow from "
+        f"{count(verified.n_records.get('answer', 0), 'answer')} if {assumed}.",
         f"Records checked: {kinds}. Reach was decided in floats with a bound on every rounding "
-        f"error, and exactly where that did not suffice ({verified.n_by_rationals:,} records).",
+        "error, and exactly where that did not suffice "
+        f"({count(verified.n_by_rationals, 'record')}).",
         sep="\n",
     )
     if not verified.all_different:

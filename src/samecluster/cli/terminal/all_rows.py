@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from samecluster._files import is_stdout
 from samecluster.errors import InvalidInputError
+from samecluster.recovery.result.sentences import count
 from samecluster.tables.writing import FORMATS
 from samecluster.workspace.added_rows import taken_in
 from samecluster.workspace.all_rows import (
@@ -34,8 +35,10 @@ def passes_shown(console: Screen) -> Iterator[Callable[[PassProgress], None]]:
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
+    from samecluster.cli.terminal.waiting import CompilingColumn
+
     text = TextColumn("{task.description}", markup=False)
-    columns = text, BarColumn(), TimeRemainingColumn()
+    columns = text, BarColumn(), TimeRemainingColumn(), CompilingColumn()
     watched = console.is_terminal
     with Bars(*columns, console=console, transient=True, disable=not watched) as bars:
         tasks: dict[str, Any] = {}
@@ -55,7 +58,7 @@ def look_further(console: Screen, who: str | None, opened: OpenSession) -> OpenS
         return None
     rest = opened.blocks.survey.n - len(opened.blocks.rows)
     console.print()
-    console.print(f"Looking at the {rest:,} rows outside the sample.")
+    console.print(f"Looking at the {count(rest, 'row')} outside the sample.")
     with passes_shown(console) as on_progress:
         found = swept(opened, on_progress)
     console.print(row_counts(found))
@@ -67,8 +70,8 @@ def take_in_open_rows(
 ) -> OpenSession:
     """The session with the rows that need questions among its items."""
     assert found.to_ask is not None
-    more = f"{len(found.to_ask.rows):,} rows are out of reach of the answers and join the sample."
-    console.print(more)
+    rows = count(len(found.to_ask.rows), "row")
+    console.print(f"Out of reach of the answers, so that they join the sample: {rows}.")
     with console.status("working out what follows for them"):
         return taken_in(opened, found.to_ask, who)
 
@@ -94,8 +97,8 @@ def export_all(console: Screen, opened: OpenSession, files: ResultFiles) -> list
         assert found.to_ask is not None
         n = len(found.to_ask.rows) + found.to_ask.n_more
         told.append(
-            f"{n:,} rows need more questions: `samecluster label` asks them, and rows join the "
-            "sample where they have to."
+            f"Not known without more questions: {count(n, 'row')}. `samecluster label` asks them, "
+            "and rows join the sample where they have to."
         )
     return [*told, *written_lines(opened, files)]
 

@@ -10,6 +10,7 @@ from samecluster._files import is_stdout
 from samecluster._typing import IntArray
 from samecluster.cli.terminal.all_rows import check_folder, written_lines
 from samecluster.recovery.result.clustering_error import clustering_error
+from samecluster.recovery.result.sentences import count
 from samecluster.workspace.export import (
     ResultFiles,
     Snapshot,
@@ -62,7 +63,8 @@ def summary(told: dict[str, Any]) -> Iterator[str]:
     ended = f"; {told['ended']}" if told["ended"] else ""
     yield (
         f"{told['labelled']:,} of {told['items']:,} items have a label, in "
-        f"{len(told['clusters']):,} clusters, after {told['questions']:,} questions{ended}."
+        f"{count(len(told['clusters']), 'cluster')}, after {count(told['questions'], 'question')}"
+        f"{ended}."
     )
     yield from told["rests_on"]
     if told["margin_search"] is not None:

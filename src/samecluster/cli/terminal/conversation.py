@@ -1,19 +1,33 @@
-"""The conversation of ``samecluster label``: show a pair, read a key, go on; until the end."""
+"""The conversation of ``samecluster label``: show a look, read a key, go on; until the end."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from time import monotonic
+from typing import Any
 
-from samecluster.cli.terminal.lines import progress_lines
+from samecluster.cli.terminal.keyboard import read_line
+from samecluster.cli.terminal.lines import look_line, progress_lines
+from samecluster.cli.terminal.look_display import (
+    ASKED,
+    MOST_DIGITS,
+    print_look,
+    reply_of,
+    shown_groups,
+)
 from samecluster.cli.terminal.pair import print_pair
 from samecluster.cli.terminal.prompt import VERDICTS, Prompt
 from samecluster.cli.terminal.screen import Screen
+from samecluster.errors import AnswerError, InvalidInputError, ProtocolError
+from samecluster.questions.look import Choice
 from samecluster.recovery.result.how import How
-from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.question import SessionLook, SessionQuestion
+from samecluster.workspace.item_names import ItemNames
 from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 
-_PROMPT = "Same group? y yes, n no, u unsure, b back, q quit: "
+_PROMPT = "Same group? y yes, n no, u unsure, b back, q quit, ? help: "
+_LONGEST_LOOK = 60.0  # seconds; what takes longer is taken for a pause
 
 
 class Conversation:
@@ -26,6 +40,7 @@ class Conversation:
     who : the person, or None
     key : reads a key; None at the end of the input
     extend_sample : called when nothing is left to ask; the session with more items, or None
+    line : reads a line, for looks that are answered by numbers; None at the end of the input
     """
 
     def __init__(
@@ -36,20 +51,27 @@ class Conversation:
         who: str | None,
         key: Callable[[], str | None],
         extend_sample: Callable[[OpenSession], OpenSession | None] = lambda _: None,
+        line: Callable[[], str | None] = read_line,
     ) -> None:
         self._opened, self._session, self._console = opened, opened.session, console
-        self._columns, self._who, self._talk = columns, who, Prompt(console, key)
+        self._columns, self._who = columns, who
+        self._talk = Prompt(console, key, ItemNames(opened.data).in_text)
         self._n_trouble = len(self._session.trouble)
         self._extend_sample, self._checked_at_event = extend_sample, -1
+        self._line, self._shown_at = line, monotonic()
 
     def hold(self) -> None:
         """Ask until nothing is left to ask, or the person quits."""
         while True:
-            questions = self._session.ask(self._who)
-            if not questions:
+            with self._console.waiting("working out the next question"):
+                looks = self._session.ask_looks(self._who)
+            if not looks:
                 if not self._has_new_items() and not self._choose():
                     return
-            elif not self._ask(questions[0]):
+                continue
+            look = looks[0]
+            self._show_progress()
+            if not (self._ask_look(look) if isinstance(look, SessionLook) else self._ask(look)):
                 return
 
     def _has_new_items(self) -> bool:
@@ -63,9 +85,6 @@ class Conversation:
 
     def _ask(self, question: SessionQuestion) -> bool:
         """Put a question; False if the person quits."""
-        self._console.print()
-        for line in progress_lines(self._session):
-            self._talk.say(line, "dim")
         print_pair(self._console, self._opened, question, self._columns)
         if question.before is not None:
             self._talk.say(f"You said: {question.before.value}.")
@@ -74,15 +93,84 @@ class Conversation:
             if key is None or key == "q":
                 return False
             if key == "b":
-                if self._session.undo(self._who) is None:
-                    self._talk.say("There is no answer of yours to take back.")
+                if not self._take_back():
                     continue
-                self._n_trouble = len(self._session.trouble)
                 return True
             if key in VERDICTS:
-                self._session.tell(question.id, VERDICTS[key], self._who)
+                with self._console.waiting("working out what follows"):
+                    seconds = self._seconds()
+                    self._session.tell(question.id, VERDICTS[key], self._who, seconds=seconds)
+                    _ = self._session.trouble
                 return self._look_at_trouble()
-            self._talk.say("Press y, n, u, b or q.")
+            self._talk.explain("ynubq")
+
+    def _ask_look(self, look: SessionLook) -> bool:
+        """Put a look of several pairs; False if the person quits."""
+        names = dict(self._names())
+        page, n_pages = 0, -(-len(look.body.get("groups", ())) // MOST_DIGITS)
+        print_look(self._console, self._opened, look, self._columns, names)
+        if look.before is not None:
+            self._talk.say(f"You said: {look_line(look.body, look.before)}.")
+        while True:
+            said = self._read_look(look, page, n_pages)
+            if said is None or said == "q":
+                return False
+            if said == "b":
+                if self._take_back():
+                    return True
+                continue
+            if said == "m" and n_pages > 1:
+                page = (page + 1) % n_pages
+                print_look(self._console, self._opened, look, self._columns, names, page)
+                continue
+            try:
+                reply = self._reply(look, said, page)
+                self._session.tell_look(look.id, reply, self._who, seconds=self._seconds())
+            except (InvalidInputError, ProtocolError, AnswerError) as error:
+                self._talk.say(str(error))
+                continue
+            return self._look_at_trouble()
+
+    def _read_look(self, look: SessionLook, page: int, n_pages: int) -> str | None:
+        kind = look.body["kind"]
+        if not isinstance(look.look, Choice):
+            return self._talk.read(ASKED[kind], self._line)
+        more = "m more groups, " if n_pages > 1 else ""
+        return self._talk.read(ASKED[kind].format(n=len(shown_groups(look.look, page)), more=more))
+
+    def _reply(self, look: SessionLook, said: str, page: int) -> dict[str, Any]:
+        if not isinstance(look.look, Choice):
+            return reply_of(look, said)
+        if said in ("0", "u"):
+            return {"none": True} if said == "0" else {"unsure": True}
+        n = len(shown_groups(look.look, page))
+        if not said.isdigit() or not 1 <= int(said) <= n:
+            raise InvalidInputError(f"Press a number from 0 to {n}, u, b or q.")
+        return {"groups": [page * MOST_DIGITS + int(said) - 1]}
+
+    def _names(self) -> Iterator[tuple[str, str]]:
+        """The names of clusters, by each of their items."""
+        names, known = self._session.names(), self._session.snapshot()
+        for key, label in zip(self._session.state.items.keys, known.labels.tolist(), strict=True):
+            if label in names:
+                yield key, names[label]
+
+    def _take_back(self) -> bool:
+        if self._session.undo(self._who) is None:
+            self._talk.say("There is no answer of yours to take back.")
+            return False
+        self._n_trouble = len(self._session.trouble)
+        return True
+
+    def _show_progress(self) -> None:
+        self._console.print()
+        for line in progress_lines(self._session):
+            self._talk.say(line, "dim")
+        self._shown_at = monotonic()
+
+    def _seconds(self) -> float:
+        """How long the look was on the screen; a long time is a pause."""
+        return min(monotonic() - self._shown_at, _LONGEST_LOOK)
 
     def _look_at_trouble(self) -> bool:
         """Show what has stopped fitting together, and offer remedies; False if the person quits."""

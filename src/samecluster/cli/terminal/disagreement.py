@@ -13,11 +13,12 @@ from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import Effect
 from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.state.votes import pair_of
+from samecluster.workspace.item_names import ItemNames
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 from samecluster.workspace.request import listed
 
-_PROMPT = "Same group? y yes, n no, u unsure, q quit: "
+_PROMPT = "Same group? y yes, n no, u unsure, q quit, ? help: "
 _NOTHING = Effect(0, 0, 0)
 
 
@@ -34,7 +35,7 @@ def discuss(
     ``show`` are the columns to show, as the user names them.
     """
     columns = checked_columns(opened, listed(show, opened.table.names))
-    talk = Prompt(Screen(), read_key)
+    talk = Prompt(Screen(), read_key, ItemNames(opened.data).in_text)
     if not questions:
         talk.say(f"There is nothing to ask: {if_none}.")
         return
@@ -87,7 +88,8 @@ class DisagreementConversation:
         if said is not None:
             self._talk.say(f"You said: {said.verdict.value}.")
         for letter, word in (("y", "same"), ("n", "different")):
-            effect = self._session.preview_answer(question.id, word, self._who)
+            with self._talk.console.waiting("working out what an answer would do"):
+                effect = self._session.preview_answer(question.id, word, self._who)
             if effect != _NOTHING:
                 self._talk.say(f"  If {letter}: {effect}.")
         while True:
@@ -97,7 +99,7 @@ class DisagreementConversation:
             if key in VERDICTS:
                 self._session.tell(question.id, VERDICTS[key], self._who)
                 return VERDICTS[key]
-            self._talk.say("Press y, n, u or q.")
+            self._talk.explain("ynuq")
 
     def _settle(self) -> bool:
         """Offer remedies for what has stopped fitting together; False if the person quits."""

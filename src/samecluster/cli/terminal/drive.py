@@ -9,8 +9,10 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from samecluster.cli.terminal.all_rows import passes_shown, take_in_open_rows
 from samecluster.cli.terminal.answerers import Answerer
 from samecluster.cli.terminal.screen import Screen
+from samecluster.cli.terminal.waiting import CompilingColumn
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.sentences import count
 from samecluster.sessions.running.drivers import drive_session
 from samecluster.sessions.session import Session
 from samecluster.workspace.all_rows import AllRowsSweep, labelled_rows
@@ -51,7 +53,8 @@ def label_blocks(
 def drive(console: Screen, session: Session, answerer: Answerer) -> None:
     """Answer until nothing is left to ask."""
     # A number of clusters, or a file, is not markup.
-    columns = SpinnerColumn(), TextColumn("{task.description}", markup=False), TimeElapsedColumn()
+    text = TextColumn("{task.description}", markup=False)
+    columns = SpinnerColumn(), text, TimeElapsedColumn(), CompilingColumn()
     is_watched = console.is_terminal
     with Progress(*columns, console=console, transient=True, disable=not is_watched) as shown:
         task = shown.add_task(_course(session), total=None)
@@ -68,4 +71,5 @@ def _course(session: Session, spent: str = "") -> str:
     """Questions so far, labels by how they are known, and what was spent."""
     known = session.snapshot()
     ways = [f"{known.count(how):,} {how.name.lower()}" for how in reversed(How) if known.count(how)]
-    return "; ".join(filter(None, [f"{known.n_questions:,} questions", ", ".join(ways), spent]))
+    said = [count(known.n_questions, "question"), ", ".join(ways), spent]
+    return "; ".join(filter(None, said))

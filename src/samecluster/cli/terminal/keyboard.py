@@ -1,4 +1,4 @@
-"""Reading a key: a single press on a terminal, the first letter of a line from a pipe."""
+"""Reading a key, a single press on a terminal or the first letter of a line from a pipe; a line."""
 
 from __future__ import annotations
 
@@ -19,6 +19,12 @@ def read_key(stream: TextIO | None = None) -> str | None:
         return None if line == "" else line.strip()[:1].lower()
     pressed = _pressed(stream)
     return None if pressed in _END else pressed.strip().lower()
+
+
+def read_line(stream: TextIO | None = None) -> str | None:
+    """The next line without its end; None at the end of the input."""
+    line = (stream or sys.stdin).readline()
+    return None if line == "" else line.strip()
 
 
 def _pressed(stream: TextIO) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.sentences import count
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.events import Event
 from samecluster.workspace.status import left_line
@@ -49,7 +50,7 @@ def _described(event: Event) -> str:
     body = event.body
     pair = " and ".join(body["items"]) if "items" in body else ""
     words: dict[str, Callable[[], str]] = {
-        "opened": lambda: f"opened with {len(body['keys']):,} items",
+        "opened": lambda: f"opened with {count(len(body['keys']), 'item')}",
         "answered": lambda: f"{pair} {body['verdict']}",
         "unsure": lambda: f"{pair} unsure",
         "looked": lambda: look_line(body["look"], body["reply"]),
@@ -58,11 +59,11 @@ def _described(event: Event) -> str:
         ),
         "retracted": lambda: f"event {body['sequence']} taken back",
         "named": lambda: f"cluster {body['number']} named {body['text']}",
-        "imported": lambda: f"{len(body['answers']):,} answers from {body['source']}",
+        "imported": lambda: f"{count(len(body['answers']), 'answer')} from {body['source']}",
         "updated": lambda: (
-            f"now {len(body['keys']):,} items"
+            f"now {count(len(body['keys']), 'item')}"
             if "keys" in body
-            else f"answers about {len(body.get('confirmed', ())):,} changed items confirmed"
+            else f"answers about {count(len(body.get('confirmed', ())), 'changed item')} confirmed"
         ),
         "parameters": lambda: ", ".join(f"{k} = {v}" for k, v in body["parameters"].items()),
         "audit": lambda: "an audit began",

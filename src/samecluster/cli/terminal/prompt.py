@@ -9,28 +9,55 @@ from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import Conflict
 from samecluster.sessions.session import Session
 
-VERDICTS = {"y": Verdict.SAME, "n": Verdict.DIFFERENT, "u": Verdict.UNSURE}
-"""The keys that answer a question."""
+VERDICTS = {
+    "y": Verdict.SAME,
+    "s": Verdict.SAME,
+    "n": Verdict.DIFFERENT,
+    "d": Verdict.DIFFERENT,
+    "u": Verdict.UNSURE,
+}
+"""The keys that answer a question; s and d are those of the page."""
+
+_KEYS = {
+    "y": "yes, both are in one group",
+    "n": "no, they are in different groups",
+    "u": "unsure: another pair comes instead; better than a guess",
+    "b": "take the last answer back, and the one before it, as often as you like",
+    "q": "quit; all answers are kept, and the same command goes on",
+}
 
 _MOST_REMEDIES = 9  # each is chosen by one key, 1 to 9
 
 
 class Prompt:
-    """A console to say things on, and ``key``, which reads a key; None at the end of the input."""
+    """A console to say things on, and ``key``, which reads a key; None at the end of the input.
 
-    def __init__(self, console: Screen, key: Callable[[], str | None]) -> None:
-        self.console, self._key = console, key
+    ``readable`` puts names of items into a line in place of their keys.
+    """
+
+    def __init__(
+        self,
+        console: Screen,
+        key: Callable[[], str | None],
+        readable: Callable[[str], str] = str,
+    ) -> None:
+        self.console, self._key, self._readable = console, key, readable
 
     def say(self, line: str, style: str = "") -> None:
-        self.console.print(shown(line, style))
+        self.console.print(shown(self._readable(line), style))
 
-    def read(self, prompt: str) -> str | None:
-        """The next key; None at the end of the input."""
+    def read(self, prompt: str, read: Callable[[], str | None] | None = None) -> str | None:
+        """The next key, or what ``read`` reads; None at the end of the input."""
         self.console.print(shown(prompt), end="")
-        key = self._key()
+        key = (read or self._key)()
         # On a terminal the key is not echoed; in a log of a pipe it would be missing as well.
         self.console.print(shown(key or ""))
         return key
+
+    def explain(self, keys: str) -> None:
+        """Say what these keys do: after ? or a key that does nothing."""
+        for key in keys:
+            self.say(f"  {key}  {_KEYS[key]}")
 
     def read_one_of(self, allowed: Sequence[str]) -> str | None:
         while True:

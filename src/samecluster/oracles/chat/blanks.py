@@ -8,7 +8,7 @@ from typing import Any
 
 from samecluster.oracles.chat.item_values import is_blank
 from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
-from samecluster.questions.pair import Question, Verdict
+from samecluster.questions.pair import Verdict
 
 
 def without_blanks(look: Look, shown: Callable[[int], Any]) -> tuple[Look | None, frozenset[int]]:
@@ -36,16 +36,16 @@ def without_blanks(look: Look, shown: Callable[[int], Any]) -> tuple[Look | None
 
 def with_unsure(look: Look, reply: Reply | None, blank: Collection[int]) -> Reply:
     """The reply to the whole look; all of it is unsure if there is none."""
-    match look:
-        case Question():
-            return Verdict.UNSURE if reply is None else reply
-        case Choice():
-            return Picks(unsure=True) if reply is None else reply
-        case Sheet():
-            if not isinstance(reply, Marks):
-                return Marks(unsure=look.items)
-        case Board():
-            if not isinstance(reply, Unions):
-                return Unions(unsure=look.items)
-    added = tuple(item for item in look.shown if item in blank)
-    return replace(reply, unsure=(*reply.unsure, *added)) if added else reply
+    unsure = tuple(item for item in look.shown if item in blank)
+    match look, reply:
+        case Sheet(), Marks():
+            return replace(reply, unsure=(*reply.unsure, *unsure))
+        case Board(), Unions():
+            return replace(reply, unsure=(*reply.unsure, *unsure))
+        case Choice(), None:
+            return Picks(unsure=True)
+        case Sheet(), None:
+            return Marks(unsure=look.items)
+        case Board(), None:
+            return Unions(unsure=look.items)
+    return Verdict.UNSURE if reply is None else reply

@@ -21,7 +21,17 @@ from samecluster.oracles.chat.costs import Prices, Spending, most_prompt_tokens
 from samecluster.oracles.chat.prompts import TEMPLATE, ChatPrompt, PromptWriter
 from samecluster.oracles.chat.replies import UnreadableReplyError, agreed, read_chat_reply
 from samecluster.oracles.chat.transcript import Transcript, exchange_key
-from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
+from samecluster.questions.look import (
+    Board,
+    CheckSheet,
+    Choice,
+    Look,
+    Marks,
+    Picks,
+    Reply,
+    Sheet,
+    Unions,
+)
 from samecluster.questions.pair import Question, Verdict
 
 KEY_VARIABLE = "SAMECLUSTER_LLM_KEY"
@@ -229,6 +239,9 @@ class ChatOracle(Oracle):
 
     def _reply(self, look: Look) -> Reply:
         """The reply to a look, without items that show nothing."""
+        if isinstance(look, CheckSheet):
+            marks: Marks = self.check(look)  # pair by pair: audits are for people
+            return marks
         seen, blank = without_blanks(look, self._shown)
         if seen is None:
             return with_unsure(look, None, blank)

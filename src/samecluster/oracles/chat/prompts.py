@@ -17,7 +17,7 @@ from typing import Any
 
 from samecluster.errors import InvalidInputError
 from samecluster.oracles.chat.item_values import ItemsInPrompt
-from samecluster.questions.look import Board, Choice, Look, Sheet
+from samecluster.questions.look import Board, CheckSheet, Choice, Look, Sheet
 from samecluster.questions.pair import Question
 
 TEMPLATE = """\
@@ -135,6 +135,8 @@ class PromptWriter:
                     "reference": seen.value(shown(look.reference)),
                     "items": {name: seen.value(shown(i)) for name, i in names.items()},
                 }
+            case CheckSheet():
+                raise AssertionError("a model answers these pair by pair")
             case Board():
                 order = self._order(look.items, turned)
                 kind, names = "board", {str(n): item for n, item in enumerate(order, 1)}

@@ -17,10 +17,12 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import RefutedError
+from samecluster.lifts.lift import ColumnMap
 from samecluster.points.array import unit_scaled
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
+from samecluster.recovery.auto.lift_choice import LiftChoice
 from samecluster.recovery.certify.plan import Certify, CertifyRun
 from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.label_comparison import LabelComparison
@@ -37,6 +39,8 @@ from samecluster.recovery.result.result import MarginSearch, Recovery
 _OPTIMISTIC = 1.0
 # Proofs at γ=0.05, d=4 take about 250 questions already (benchmarks/questions)
 _USELESS = 0.02
+# Margin below which a lift is tried where one may be: proofs at γ=0.2, d=4 take 33 questions
+_LIFTED_BELOW = 0.2
 # A margin equal to the largest allowed one is refuted by definition (theory, section 7)
 _BELOW = 0.95
 # At most this share of a refuted margin is tried next, so that _TRIES steps reach _USELESS
@@ -46,6 +50,9 @@ _TRIES = 12  # refutations: 0.6^8 is below _USELESS already; the others are for 
 _PROBES = 15
 # Proofs are tried where spanning all groups takes at most 1 question in 50 points (decision 10)
 _LABELS_A_QUESTION = 50
+# Questions in all that may pass without a label that follows from each, and beyond the rank if that
+# is more: one group is spanned by then, and labels follow if the margin is of use
+_UNPAID, _UNPAID_BEYOND_RANK = 20, 4
 # Rows by which the rank is told: 2,000 are far more than columns, and an SVD of them is quick
 _RANK_ROWS = 2000
 # Pairs of clusters that are compared at the end: all of ten clusters, or those with most at stake
@@ -63,11 +70,13 @@ _NEAR_STRAYS = 2  # exceptions that a new one is compared with: two strays of a 
 class CertifyWithoutMargin:
     """Certify with a margin that is guessed, and prediction where that does not help.
 
-    ``expected_error`` is the share of wrong labels at which prediction stops asking.
+    ``expected_error`` is the share of wrong labels at which prediction stops asking. With ``lifts``
+    polynomial lifts are tried where the columns as they are have no margin of use.
     """
 
     certify: Certify = field(default_factory=Certify)
     expected_error: float = 0.001
+    lifts: bool = False
 
     @property
     def name(self) -> str:
@@ -100,6 +109,11 @@ class MarginSearchRun:
         self.exceptions = {*problem.exceptions, *labelling.exceptions}
         self.n_clusters = problem.n_clusters
         self.near = ScaledDistances(problem.X)
+        self.lift, self.choice = before.lift or problem.lift, LiftChoice(problem.X)
+        if settings.lifts and labelling.search is None:
+            begin = self.choice.first(problem.n_clusters, self.seed)
+            self.lift, self.margin = begin or (self.lift, self.margin)
+        self.rank, self.n_before_lift = _rank(problem.X, self.seed, self.lift), 0
 
     def play(self) -> Plan[None]:
         if not self._proofs_may_pay():
@@ -121,7 +135,7 @@ class MarginSearchRun:
         return self.labelling.recovery()
 
     def _note(self) -> None:
-        found = MarginSearch(self.margin, tuple(self.refuted), self.n_searching)
+        found = MarginSearch(self.margin, tuple(self.refuted), self.n_searching, self.lift)
         self.labelling.note_search(found)
         self.labelling.note_exceptions(self.exceptions)
 
@@ -129,8 +143,7 @@ class MarginSearchRun:
 
     def _proofs_may_pay(self, n_groups: int = 2) -> bool:
         """Whether spanning so many clusters would take few questions for the labels it gives."""
-        rank = _rank(self.problem.X, self.seed)
-        return _LABELS_A_QUESTION * n_groups * (rank + 1) <= len(self.problem.X)
+        return _LABELS_A_QUESTION * n_groups * (self.rank + 1) <= len(self.problem.X)
 
     def _infer(self) -> Plan[None]:
         """Try one margin after the other, until one stands or none is of use."""
@@ -139,8 +152,12 @@ class MarginSearchRun:
                 asking = self._asking(self.margin)
                 if not self._proofs_may_pay(len(asking.guide.alive())):
                     self.margin = None
-                    break
-                yield from asking.play()
+                    self._lift_higher()
+                    continue
+                if not (yield from self._while_it_pays(asking.play())):
+                    self.margin = None
+                    self._lift_higher()
+                    continue
                 if (yield from self._stands(asking)):
                     self.labelling.number_clusters()
                     return
@@ -150,7 +167,38 @@ class MarginSearchRun:
                 before = self.labelling.n_questions
                 yield from self._give_in(refuted)
                 self.n_searching += self.labelling.n_questions - before
+            if self.margin is None:
+                self._lift_higher()
         self.labelling.reset()
+
+    def _lift_higher(self) -> None:
+        """Begin again in the next lift, if there may be one and proofs in it may pay."""
+        lift = self.choice.after(self.lift) if self.settings.lifts else None
+        if lift is None or not self._proofs_may_pay():
+            return
+        self.lift, self.margin, self.refuted = lift, _OPTIMISTIC, []
+        self.exceptions = set(self.problem.exceptions)
+        self.rank = _rank(self.problem.X, self.seed, lift)
+        self.n_before_lift = self.labelling.n_questions
+        if not self._proofs_may_pay():
+            self.margin = None
+
+    def _while_it_pays(self, plan: Plan[None]) -> Plan[bool]:
+        """Play inference as long as labels follow from its questions; whether it came to its end.
+
+        Answers of an attempt that is given up are not lost: prediction begins with them.
+        """
+        allowed = max(_UNPAID, self.rank + _UNPAID_BEYOND_RANK)
+        try:
+            batch = next(plan)
+            while True:
+                followed = int(np.count_nonzero(self.labelling.how == How.INFERRED))
+                if self.labelling.n_questions - self.n_before_lift - followed > allowed:
+                    plan.close()
+                    return False
+                batch = plan.send((yield batch))
+        except StopIteration:
+            return True
 
     def _asking(self, margin: float) -> CertifyRun:
         self.labelling.reset()
@@ -163,6 +211,7 @@ class MarginSearchRun:
             answers=self.labelling.answers,
             guessed=True,
             exceptions=frozenset(self.exceptions),
+            lift=self.lift,
         )
         return CertifyRun(self.settings.certify, problem, self.labelling)
 
@@ -185,7 +234,10 @@ class MarginSearchRun:
             self.refuted.append(self.margin)
         # What is allowed was looked for among few points: closures of all reach farther.
         lower = min(_BELOW * largest, _STEP * self.margin)
-        self.margin = lower if lower >= _USELESS and len(self.refuted) < _TRIES else None
+        least = _USELESS
+        if self.settings.lifts and self.lift is None:
+            least = _LIFTED_BELOW
+        self.margin = lower if lower >= least and len(self.refuted) < _TRIES else None
 
     def _is_exception(self, item: int) -> Plan[bool]:
         """Whether a point differs from every group with two asked members, and few such do.
@@ -218,17 +270,18 @@ class MarginSearchRun:
 
     def _probe(self, asking: CertifyRun) -> Plan[bool]:
         """Ask about clusters that were told apart, and points put into one, without a question."""
-        for question in self._parted(asking):
-            (verdict,) = yield [question]
-            if verdict is Verdict.SAME:
+        batch, parted = self.settings.batch, self._parted(asking)
+        for start in range(0, len(parted), batch):
+            if Verdict.SAME in (yield parted[start : start + batch]):
                 return False
-        before = self.labelling.n_questions
-        for item, member in self._risky(asking):
+        before, risky = self.labelling.n_questions, self._risky(asking)
+        while risky:
             n_probes = self.n_searching - self.n_compared + self.labelling.n_questions - before
-            if n_probes >= _PROBES:
+            at_once = min(batch, _PROBES - n_probes)
+            if at_once <= 0:
                 break
-            (verdict,) = yield [Question(item, member)]
-            if verdict is Verdict.DIFFERENT:
+            put, risky = risky[:at_once], risky[at_once:]
+            if Verdict.DIFFERENT in (yield [Question(*pair) for pair in put]):
                 return False
         before = self.labelling.n_questions
         split = yield from self._finds_one_cluster_in_two()
@@ -351,9 +404,9 @@ class MarginSearchRun:
         self.labelling.set_apart(self.exceptions)
 
 
-def _rank(X: FloatArray, seed: int) -> int:
-    """The number of directions in which the points vary, by a sample of them."""
+def _rank(X: FloatArray, seed: int, lift: ColumnMap | None) -> int:
+    """The number of directions in which the (lifted) points vary, by a sample of them."""
     rows: IntArray = np.random.default_rng(seed).permutation(len(X))[:_RANK_ROWS]
-    points = unit_scaled(X[rows])
+    points = unit_scaled(X[rows] if lift is None else lift.apply(X[rows]))
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False)
     return int(np.count_nonzero(spread > _FLAT * max(float(spread[0]), 1e-300)))

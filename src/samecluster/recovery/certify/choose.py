@@ -203,17 +203,22 @@ class QuestionChooser:
         return np.column_stack([whitened, np.ones(len(at))])
 
     def farthest(self, open_: IntArray) -> list[int]:
-        """The open points that need most to be reached, in the cluster with most of them."""
+        """The open point that needs most to be reached, of the clusters with most of them.
+
+        One per cluster: an answer about another point of the same one tells little more.
+        """
         if not self.names.alive:
             return [int(open_[0])]
         closure = self.known.closure
         cluster = closure.nearest(open_)
-        largest = int(np.bincount(cluster).argmax())
-        # `open_` is in random order, so its beginning is a fair sample.
-        mine = open_[cluster == largest][:_GAUGED]
-        gauges = closure.exclusion.gauges(closure.clusters[largest], mine)
-        order = np.argsort(-gauges, kind="stable")
-        return [int(i) for i in mine[order[: self.batch]]]
+        by_size = np.argsort(-np.bincount(cluster), kind="stable")[: self.batch]
+        found = []
+        for largest in np.intersect1d(by_size, cluster).tolist():
+            # `open_` is in random order, so its beginning is a fair sample.
+            mine = open_[cluster == largest][:_GAUGED]
+            gauges = closure.exclusion.gauges(closure.clusters[largest], mine)
+            found.append(int(mine[gauges.argmax()]))
+        return found
 
     def far_from_asked(self) -> list[int]:
         """Labelled points of the sample, each the farthest from all asked or chosen before it."""

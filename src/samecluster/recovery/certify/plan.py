@@ -209,11 +209,14 @@ class CertifyRun:
     # -- phases ----------------------------------------------------------------------------------
 
     def _span_group(self, items: list[int]) -> Plan[None]:
-        """Name a group that has no name yet, or ask about points that span more of it."""
-        if self.chooser.may_name(items[0]):
-            name = self.placement.found(items[0])
-            self.chooser.note_unasked(name)
-            self._conclude({items[0]: name})
+        """Name groups that have no name yet, or ask about points that span more of theirs."""
+        named: dict[int, int] = {}
+        for item in items:
+            if self.chooser.may_name(item):
+                named[item] = self.placement.found(item)
+                self.chooser.note_unasked(named[item])
+        if named:
+            self._conclude(named)
         else:
             yield from self._ask_about(items)
 

@@ -20,6 +20,7 @@ import numpy as np
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
+from samecluster.recovery.predict.certainty import Track
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
 from samecluster.recovery.predict.gaussian_process import GaussianProcess, left_out
@@ -47,6 +48,7 @@ _GRAPH = 0.005  # bonus of graph models, from the first trials of docs/predictio
 _CLOUDS_EVERY = 5  # answers: clouds of thousands of points hardly move with one
 _CLOUDS = 0.01  # leave-one-out error by which clouds must be better before they are heard
 _WORTH_HEARING = 0.05  # how much worse clouds may be and still point at misfits
+_AT_RANDOM = 8  # every so manieth point is drawn at random (`certainty`)
 _BEYOND_DOUBT = 0.999  # probability of its own group above which no point is a misfit
 # For choosing questions only: sharper than calibrated, so that near ties count most
 _STEERING_SHARPNESS = 12.0
@@ -146,6 +148,8 @@ class Predictor:
         self._next_look = float(_FIRST_LOOK)
         self._turn = 0
         self._misfits: set[int] = set()
+        self._drawn: set[int] = set()
+        self._track = Track(names)
 
     @property
     def model(self) -> str:
@@ -178,29 +182,46 @@ class Predictor:
     @property
     def doubt(self) -> float:
         """The share of modelled points that are expected to be in another known group."""
-        doubt = 1.0 - self._chances().max(axis=1)
+        doubt = 1.0 - self._track.calibrated(self._chances().max(axis=1))
         doubt[self._model.asked] = 0.0
         return float(doubt.mean())
 
     @property
     def expected_error(self) -> float:
-        """The share of modelled points whose label is expected to be wrong.
+        """The share of modelled points whose label is expected to be wrong, among known groups."""
+        doubt = 1.0 - self._right(self._chances())
+        doubt[self._model.asked] = 0.0
+        return float(doubt.mean())
 
-        Points of a group that is part of a larger one have the wrong name, however sure they are.
+    def _right(self, chances: FloatArray) -> FloatArray:
+        """(m,) P(right) of the likeliest group of points with these chances (m, k).
+
+        A group that is part of a larger one has the wrong name, however sure its members are.
         """
         sizes = self._chances().sum(axis=0)
-        larger = sizes[:, None] < sizes
-        part = 1.0 - np.prod(np.where(larger, 1.0 - self.same_groups(), 1.0), axis=1)
-        return self.doubt + float(sizes @ part) / len(self.core)
+        smaller = sizes[:, None] < sizes
+        own_name = np.prod(np.where(smaller, 1.0 - self.same_groups(), 1.0), axis=1)
+        best = chances.argmax(axis=1)
+        return np.asarray(self._track.calibrated(chances.max(axis=1)) * own_name[best])
+
+    @property
+    def n_records(self) -> int:
+        """Answers that what was said before can be compared with."""
+        return len(self._track)
 
     def unseen(self) -> float | None:
-        """At most this share of the rows is in groups that nobody has met; None if not known."""
-        return None
+        """At most this share of the rows is in groups that nobody has met, at 95 %.
+
+        None as long as no row was drawn at random.
+        """
+        share = self._track.unseen()
+        return None if share is None else share * (1.0 - len(self._model.asked) / len(self.core))
 
     # -- what is told ----------------------------------------------------------------------------
 
     def learn(self, item: int) -> None:
         """A point got a name, perhaps a new one."""
+        self._record(item)
         column = self._column(self._names.name_of[item])
         if column == self._model.targets.shape[1]:
             self._model.add_group()
@@ -213,6 +234,17 @@ class Predictor:
         if look and len(self._names.alive) > 1:
             self._next_look = len(self._model.asked) * _NEXT_LOOK
             self._look_for_a_better_model()
+
+    def _record(self, item: int) -> None:
+        """Keep what was said of a point before its answer."""
+        at = self._at[item]
+        if at < 0 or at in self._model.asked or self._model.targets.shape[1] < 2:
+            return
+        groups, chances = self._model.targets.argmax(axis=1), self._chances()[at]
+        said = np.flatnonzero(groups == chances.argmax())
+        if len(said):
+            predicted = int(self.core[self._model.asked[int(said[0])]])
+            self._track.note(item, predicted, float(chances.max()), item in self._drawn)
 
     def _column(self, group: int) -> int:
         """The regression has a column for each name that is alive, in their order."""
@@ -242,7 +274,8 @@ class Predictor:
     def _forget(self) -> None:
         self._chance_table, self._join_table = None, None
         # Groups that appeared since have no column in it.
-        if self._cloud_table is not None and self._cloud_table.shape[1] < len(self._names.alive):
+        k = self._model.targets.shape[1]
+        if self._cloud_table is not None and self._cloud_table.shape[1] != k:
             self._cloud_table = None
 
     # -- what it says ----------------------------------------------------------------------------
@@ -250,7 +283,11 @@ class Predictor:
     def candidates(self, item: int, outside: Collection[int]) -> tuple[list[int], FloatArray]:
         """Groups that a point may be in, and their scores, the likeliest first."""
         alive = self._names.alive
-        scores = self._scale() * self._model.mean[self._at[item]].astype(np.float64)
+        at = self._at[item]
+        scores = self._scale() * self._model.mean[at].astype(np.float64)
+        if self._by_clouds:  # what clouds find as likely as their best gets the best score
+            chances = self._chances()[at]
+            scores = np.maximum(scores, max(scores.max(), 0.0) * chances / chances.max())
         order = [g for g in np.argsort(-scores, kind="stable") if alive[g] not in outside]
         return [alive[g] for g in order], scores[order]
 
@@ -312,9 +349,8 @@ class Predictor:
     def prediction(self) -> Prediction:
         """Group and probability for every point of the data; at least one must be known."""
         chances = self.chances()
-        best = chances.argmax(axis=1)
-        found = np.array(self._names.alive)[best]
-        probability = chances[np.arange(len(best)), best]
+        found = np.array(self._names.alive)[chances.argmax(axis=1)]
+        probability = self._right(chances)
         for item, group in self._names.name_of.items():
             found[item], probability[item] = group, 1.0
         return Prediction(found, probability)
@@ -354,7 +390,7 @@ class Predictor:
     def _cloud_scores(self) -> FloatArray:
         stale = len(self._model.asked) - self._clouds_at >= self._clouds_every
         if self._cloud_table is None or stale:
-            k = len(self._names.alive)
+            k = self._model.targets.shape[1]
             self._cloud_table = Clouds(self._points.astype(np.float64), self._labels(), k).scores()
             self._clouds_at = len(self._model.asked)
         return self._cloud_table
@@ -370,7 +406,8 @@ class Predictor:
 
         The first few are spread over the data. Later ones are, in turn, the point whose answer
         removes most doubt of those that the regression is least sure about, and the point that
-        fits its predicted group worst as a cloud, as long as clouds describe the answers.
+        fits its predicted group worst as a cloud, as long as clouds describe the answers. Every
+        eighth is drawn at random.
         """
         open_ = np.ones(len(self.core), dtype=np.bool_)
         open_[self._model.asked] = False
@@ -381,6 +418,10 @@ class Predictor:
         if len(self._names.alive) < 2 or self.is_starting:
             return int(self.core[self._most_spread(candidates, open_)])
         self._turn += 1
+        if self._turn % _AT_RANDOM == 0:
+            item = int(self.core[self._rng.choice(candidates)])
+            self._drawn.add(item)
+            return item
         at = self._worst_fit(candidates) if self._turn % 2 == 0 else None
         if at is None:
             at = self._most_telling(candidates, open_)

@@ -20,8 +20,8 @@ from samecluster.recovery.predict.model import Predictor
 # Groups that a point is compared with before it may found one; with one, groups multiply
 _COMPARED_ANYWAY = 2
 _RATHER_NEW = 0.5  # P(a group that nobody has met) from which on a point founds one
-# Errors fall about as this power of the number of questions: 2.5 on easy sets, 0.6 on hard ones
-_FALL = 1.5
+# The odds of an error fall about as this power of the number of questions: 1 to 2.5 on real sets
+_FALL = 0.7
 _TRIED_PAIRS = 20  # of the most valuable ones, some may have been tried and left unsure
 
 
@@ -107,16 +107,18 @@ class ModelPlacement(Placement):
     def open_pairs(self, count: int, n_asked: int) -> list[tuple[int, int]]:
         """Members of groups that may be one, where asking is worth more than placing a point.
 
-        If two groups are one, the labels of the smaller are wrong. What placing is worth: errors
-        fall about as questions^-1.5, so the next one mends a share 1.5/questions of what is in
-        doubt now. No group is in two of the pairs, as one answer may decide about both.
+        If two groups are one, the labels of the smaller are wrong. What placing is worth: the odds
+        of an error fall about as a power of the number of questions, so the next one mends that
+        share of what is in doubt now, and less where nearly everything is. No group is in two of
+        the pairs, as one answer may decide about both.
         """
         alive = self.names.alive
         if len(alive) < 2:
             return []
         sizes = np.array(list(self.model.sizes().values()))
         value = np.triu(self.model.same_groups() * np.minimum.outer(sizes, sizes), 1)
-        least = _FALL * self.model.doubt * sizes.sum() / max(n_asked, 1)
+        doubt = self.model.doubt
+        least = _FALL * doubt * (1.0 - doubt) * sizes.sum() / max(n_asked, 1)
         chosen: list[tuple[int, int]] = []
         used: set[int] = set()
         for at in np.argsort(-value, axis=None, kind="stable")[: count + _TRIED_PAIRS]:

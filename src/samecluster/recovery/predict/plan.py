@@ -23,6 +23,7 @@ from samecluster.recovery.predict.look_play import LookPlay
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.placing import ModelPlacement
 from samecluster.recovery.problem import BudgetSpent, Problem
+from samecluster.recovery.result.claims import Foresight
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
@@ -220,7 +221,8 @@ class PredictRun:
         self._mark(items, prediction.groups[items], How.PREDICTED)
         # A model that has seen next to nothing is sure of itself, and wrong.
         sure = None if self.model.knows_little else prediction.probability
-        self.labelling.note_probability(sure)
+        foresight = Foresight(self.model.n_records, self.model.unseen())
+        self.labelling.note_probability(sure, foresight)
 
     def _mark(self, items: IntArray, groups: IntArray, how: How) -> None:
         """Write what changed; other labels keep the round in which they became what they are."""

@@ -13,7 +13,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -57,6 +57,7 @@ class Claim:
     number : of the kind: a share, a number of labels or of pairs; None where there is none
     premises : what it rests on
     confidence : the chance that it is true, at least; None where it is certain or an expectation
+    unseen : of "predicted": the share of rows that may be in groups that nobody has met
     """
 
     kind: str
@@ -69,6 +70,7 @@ class Claim:
     report: AuditReport | None = field(default=None, repr=False)
     interval: tuple[int, int] | None = None
     declared: int | None = None
+    unseen: float | None = None
     rows: Callable[[], IntArray] = field(default=lambda: np.zeros(0, np.int64), repr=False)
 
     def __str__(self) -> str:
@@ -88,6 +90,8 @@ class Claim:
             details |= self.report.details()
         if self.declared is not None:
             details["declared"] = self.declared
+        if self.unseen is not None:
+            details["unseen"] = self.unseen
         return {
             "kind": self.kind,
             "certainty": self.certainty.value,
@@ -100,6 +104,22 @@ class Claim:
         }
 
 
+class Foresight(NamedTuple):
+    """How often predictions could be compared with answers, and what nobody has met.
+
+    ``unseen`` is the share of rows that may be in groups without an asked member, at 95 %; None
+    without random asks.
+    """
+
+    n_records: int
+    unseen: float | None
+
+    @property
+    def tells(self) -> bool:
+        """Whether there are enough records: what was said after 20 or so was wrong by 5 times."""
+        return self.n_records >= 50
+
+
 @dataclass(frozen=True, eq=False)
 class ClaimBasis:
     """What claims are made from.
@@ -108,7 +128,7 @@ class ClaimBasis:
     result; ``margin`` is what proofs rest on, ``guessed`` if nobody declared it. ``confirmed`` are
     answers that the margin does not allow. ``prepared`` says how the points were made that the
     margin is about, ``resolution`` what it is one at if there is no proof. ``models`` are language
-    models that answered.
+    models that answered. ``foresight`` is that of the model that predicts, if one asked questions.
     """
 
     labels: Array
@@ -125,6 +145,7 @@ class ClaimBasis:
     prepared: tuple[Premise, ...] = ()
     resolution: tuple[float, ...] = ()
     models: tuple[str, ...] = ()
+    foresight: Foresight | None = None
 
 
 def claims(basis: ClaimBasis) -> tuple[Claim, ...]:
@@ -236,8 +257,8 @@ class _Claims:
     def _predicted(self) -> Iterator[Claim]:
         if not (number := self._count(How.PREDICTED)):
             return
-        wrong = None
-        if self.basis.probability is not None:
+        wrong, foresight = None, self.basis.foresight
+        if self.basis.probability is not None and (foresight is None or foresight.tells):
             wrong = float(np.mean(1.0 - self.basis.probability[self._rows(How.PREDICTED)]))
         yield Claim(
             "predicted",
@@ -245,6 +266,7 @@ class _Claims:
             number,
             wrong,
             self._premises(proof=False),
+            unseen=None if foresight is None else foresight.unseen,
             rows=lambda: self._rows(How.PREDICTED),
         )
 

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from html import escape
+from importlib import import_module
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ from samecluster.lifts.lift import ColumnMap
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
 from samecluster.recovery.result.audit_report import AuditReport
-from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
+from samecluster.recovery.result.claims import Claim, ClaimBasis, Foresight, claims
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.explain import explain
 from samecluster.recovery.result.how import How
@@ -43,6 +44,7 @@ class MarginSearch:
     margin : the margin that inferred labels rest on; None if none was found that helps
     refuted : margins tried before, which the answers do not allow
     n_questions : questions spent on the search: at labels that looked risky, and at exceptions
+    lift : the lift that the margin is one in, if it is
 
     Examples
     --------
@@ -53,6 +55,7 @@ class MarginSearch:
     margin: float | None
     refuted: tuple[float, ...]
     n_questions: int
+    lift: ColumnMap | None = None
 
     def __str__(self) -> str:
         tried = ", ".join(f"{margin:.3g}" for margin in self.refuted)
@@ -60,7 +63,8 @@ class MarginSearch:
         if self.margin is None:
             return "no margin was found that saves questions" + against
         spent = f"{self.n_questions} question{'' if self.n_questions == 1 else 's'}"
-        return f"margin {self.margin:.3g}, guessed; {spent} spent on finding it{against}"
+        inside = "" if self.lift is None else f" in {self.lift.said()}"
+        return f"margin {self.margin:.3g}{inside}, guessed; {spent} spent on finding it{against}"
 
 
 @dataclass(frozen=True)
@@ -105,6 +109,7 @@ class Recovery:
     prepared : how the points were made of what was measured, where a margin is one of them only
     resolution : (d) lengths that the margin is one at, where there is no proof that has them
     models : language models that gave answers; labels by answers or proofs are then inferred
+    foresight : how often predictions could be compared with answers, where a model predicts
     """
 
     labels: IntArray
@@ -129,6 +134,7 @@ class Recovery:
     prepared: tuple[Premise, ...] = ()
     resolution: tuple[float, ...] = ()
     models: tuple[str, ...] = ()
+    foresight: Foresight | None = None
 
     def by_models(self, models: Iterable[str]) -> Recovery:
         """The same where language models gave answers: nothing is asked, and nothing proven."""
@@ -171,6 +177,7 @@ class Recovery:
                 self.prepared,
                 self.resolution,
                 self.models,
+                self.foresight,
             )
         )
 
@@ -182,6 +189,29 @@ class Recovery:
     def explain(self, item: int) -> str:
         """Why the item has its label, in words."""
         return explain(self, item)
+
+    @cached_property
+    def _labeller(self) -> Any:
+        # By name, as it is made of rooms above this one.
+        return import_module("samecluster.assignment.labeller").RowLabeller(self)
+
+    def predict(self, rows: Any) -> Any:
+        """Labels for new rows (m, d), as an `samecluster.assignment.result.Assignment`.
+
+        A row in reach of known members is proven if the margin was declared, under the premise that
+        it holds for the old rows and this one together, and inferred if it was guessed. Other rows
+        are predicted, or in none of the clusters (-1) if they lie beyond all. Old rows have the
+        labels that they have. What else is in ``rows`` makes no difference.
+        """
+        return self._labeller.assign(rows)
+
+    def save(self, path: Any, *, force: bool = False) -> None:
+        """Keep the result in one file, which `samecluster.load` reads; nothing in it can run.
+
+        It holds the coordinates of all rows, and all answers. A file that exists is replaced only
+        if it is such a result, or with ``force``.
+        """
+        import_module("samecluster.assignment.files").save_recovery(self, path, force=force)
 
     def error_curve(self, truth: Any) -> list[tuple[int, float]]:
         """Questions so far and clustering error after each round, given the true labels."""

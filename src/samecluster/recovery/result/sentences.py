@@ -115,6 +115,8 @@ def _predicted(claim: Any) -> str:
         expects = "which does not say how many of them are wrong"
     else:
         expects = f"which expects {100 * claim.number:.2g} % of them to be wrong"
+        if claim.unseen is not None:
+            expects += f"; up to {100 * claim.unseen:.2g} % may be in groups that nobody has met"
     return f"{_labels_are(claim)} predicted by a model, {expects}."
 
 

@@ -242,8 +242,9 @@ def run_parameters(state: State) -> dict[str, Any]:
         chosen["method"] = _method(**chosen["method"])
     if chosen.get("max_questions") is not None:
         chosen["max_questions"] = max(1, chosen["max_questions"] - state.n_asked_before)
-    if isinstance(chosen.get("looks"), Mapping):
-        chosen["looks"] = LookSizes(**chosen["looks"])
+    looks = chosen.pop("looks", None)
+    if looks is not None:
+        chosen["looks"] = LookSizes(**looks) if isinstance(looks, Mapping) else looks
     if chosen.get("audit") is not None:
         error, confidence = chosen["audit"]
         earlier = len(state.audited - {state.epoch})

@@ -1,4 +1,4 @@
-"""What would be used of a table and why, and how many questions to expect."""
+"""What would be used of a table and why, and whether proofs or prediction will carry the work."""
 
 from __future__ import annotations
 
@@ -14,13 +14,17 @@ from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.preparation import Preparation
 from samecluster.tables.features.select import ColumnSelection, ColumnUse, select_columns
 from samecluster.tables.item_keys import item_keys
+from samecluster.tables.messages import count
 from samecluster.tables.table import Table
 
 # A group needs about d+1 answers before its shape proves anything; with fewer than ten times as
 # many rows in each of five groups, asking costs about as much as it saves.
 _GROUPS, _ROWS_PER_ANSWER = 5, 10
-_MANY_FEATURES = 30  # with more, d+1 questions per group are tedious although proofs would pay
+_MANY_FEATURES = 30  # with more, d+1 answers per group are tedious although proofs would pay
+_LEAST_KEPT = 0.5  # with less, what tells groups apart is as a rule among what is lost
 _VARIANCE_KEPT = 0.95  # a usual share; less may lose what tells groups apart
+# Before the first answer nothing is known that tells how many there will be (recovery/forecast.py).
+_FORECAST = "How many questions are left is said while you answer."
 _SAMPLE_ROWS = 1_000  # enough for a share of variance to two digits, in milliseconds
 
 
@@ -47,7 +51,6 @@ class Inspection:
     header: bool | None
     scaled: bool
     proofs_pay: bool
-    questions_a_group: int
     suggested_reduce: int | None
     variance_kept: float | None
     problems: tuple[str, ...]
@@ -68,7 +71,8 @@ class Inspection:
 
     def heading(self) -> list[str]:
         """Size and way of writing."""
-        lines = [f"{self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns"]
+        size = f"{count(self.n_rows, 'row')}, {count(len(self.columns), 'column')}"
+        lines = [f"{self.source}: {size}"]
         if self.separator is not None:
             named = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
             separator = named.get(self.separator, repr(self.separator))
@@ -78,15 +82,16 @@ class Inspection:
         return lines
 
     def expectations(self) -> list[str]:
-        """What the features are, and what questions they will cost."""
+        """What the features are, and what will carry the work."""
         if self.problems:
             return [f"Problem: {problem}" for problem in self.problems]
         n = self.n_rows - self.n_dropped
         dropped = f" ({self.n_dropped:,} left out for missing values)" if self.n_dropped else ""
         source = f", from {' and '.join(self.features_from)}" if self.features_from else ""
         scaled = "standardised" if self.scaled else "as they are, not standardised"
-        lines = [f"{n:,} items{dropped} with {self.n_features:,} features{source}, {scaled}."]
-        lines.append(self._questions())
+        features = count(self.n_features, "feature")
+        lines = [f"{count(n, 'item')}{dropped} with {features}{source}, {scaled}."]
+        lines.append(self._work())
         if self.resolution and self.proofs_pay:
             finest, coarsest = (
                 f"{length:.2g}" for length in (min(self.resolution), max(self.resolution))
@@ -103,16 +108,15 @@ class Inspection:
             )
         return lines
 
-    def _questions(self) -> str:
+    def _work(self) -> str:
         if self.proofs_pay:
             return (
-                f"Questions to expect: about {self.questions_a_group:,} for each group if the "
-                "groups are well apart; more where they touch."
+                "Enough rows per feature for proofs, if groups are well apart (--margin NUMBER). "
+                f"{_FORECAST}"
             )
         return (
-            "Few rows for so many features: proofs will hardly save a question, prediction will "
-            f"carry the work. Expect up to {min(100, self.n_rows):,} questions, and labels with "
-            "probabilities."
+            "Few rows for so many features: proofs will hardly save a question. Prediction carries "
+            f"the work, and labels have probabilities. {_FORECAST}"
         )
 
 
@@ -124,9 +128,9 @@ def inspect_table(table: Table, options: FeatureOptions | None = None) -> Inspec
     data: 3 rows, 2 columns
       used     x     number, standardised
       ignored  kind  text of 2 kinds: --categories kind would use it
-    3 items with 1 features, standardised.
-    Few rows for so many features: proofs will hardly save a question, prediction will carry the \
-work. Expect up to 3 questions, and labels with probabilities.
+    3 items with 1 feature, standardised.
+    Few rows for so many features: proofs will hardly save a question. Prediction carries the \
+work, and labels have probabilities. How many questions are left is said while you answer.
     """
     return inspect_selection(select_columns(table, options or FeatureOptions()))
 
@@ -154,7 +158,6 @@ def inspect_selection(selection: ColumnSelection) -> Inspection:
         header=cells.header if cells else None,
         scaled=options.scale,
         proofs_pay=_proofs_pay(n, d),
-        questions_a_group=d + 1,
         suggested_reduce=reduce,
         variance_kept=share,
         problems=problems,
@@ -187,7 +190,7 @@ def _suggested(X: FloatArray) -> tuple[int | None, float | None]:
     gram = centred @ centred.T if len(sample) < d else centred.T @ centred
     variances = np.clip(np.linalg.eigvalsh(gram)[::-1], 0.0, None)
     shares = np.cumsum(variances) / max(float(variances.sum()), np.finfo(float).tiny)
-    count = min(int(np.searchsorted(shares, _VARIANCE_KEPT)) + 1, most, len(shares))
-    if count < 2 or count >= d:
+    kept = min(int(np.searchsorted(shares, _VARIANCE_KEPT)) + 1, most, len(shares))
+    if kept < 2 or kept >= d or shares[kept - 1] < _LEAST_KEPT:
         return None, None
-    return count, float(min(shares[count - 1], 1.0))
+    return kept, float(min(shares[kept - 1], 1.0))

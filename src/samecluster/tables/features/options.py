@@ -10,6 +10,8 @@ from samecluster.errors import InvalidInputError
 
 MISSING = ("median", "drop", "error")
 """What may be done with rows that lack a value."""
+TEXT_METHODS = ("words", "meaning")
+"""What text becomes numbers by."""
 _LISTED = ", ".join(map(repr, MISSING))
 
 
@@ -19,8 +21,9 @@ class FeatureOptions:
 
     ``features`` names the columns of numbers; None takes all that look like measurements (or none
     of them, if there are ``texts``, vectors or pixels to use instead). ``categories`` become 0/1
-    columns, ``texts`` become ``text_dimensions`` numbers each. ``missing`` says what becomes of
-    rows that lack a value: "error"; "drop", as ``drop_missing`` says, too; or "median": numbers are
+    columns, ``texts`` become ``text_dimensions`` numbers each by their words, or with
+    ``text_method`` "meaning" 256 by a model (extra ``text``). ``missing`` says what becomes of rows
+    that lack a value: "error"; "drop", as ``drop_missing`` says, too; or "median": numbers are
     the median of their column, marked in a 0/1 column, and texts and categories none of the known.
     With ``logarithms`` columns with a long tail are used as such, if columns are scaled.
     """
@@ -38,12 +41,16 @@ class FeatureOptions:
     text_dimensions: int = 50
     missing: str = "error"
     logarithms: bool = False
+    text_method: str = "words"
 
     def __post_init__(self) -> None:
         for name in ("reduce", "text_dimensions"):
             value = getattr(self, name)
             if value is not None:
                 check_at_least(name, value, 1)
+        if self.text_method not in TEXT_METHODS:
+            listed = ", ".join(map(repr, TEXT_METHODS))
+            raise InvalidInputError(f"text_method must be {listed}, got {self.text_method!r}")
         if self.missing not in MISSING:
             raise InvalidInputError(f"missing must be {_LISTED}, got {self.missing!r}")
         if self.drop_missing and self.missing == "median":

@@ -30,11 +30,25 @@ from samecluster.tables.features.select import (
     ColumnSelection,
     select_columns,
 )
+from samecluster.tables.features.static_embedding import StaticEmbeddingEncoder
 from samecluster.tables.features.text import TextEncoder
 from samecluster.tables.table import Table
 
 _VERSIONS = (1, 2)  # the first knew no filled cells and no logarithms; the last is written
-_KINDS: tuple[Any, ...] = (NumberEncoder, GapEncoder, CategoryEncoder, GivenEncoder, TextEncoder)
+_KINDS: tuple[Any, ...] = (
+    NumberEncoder,
+    GapEncoder,
+    CategoryEncoder,
+    GivenEncoder,
+    TextEncoder,
+    StaticEmbeddingEncoder,
+)
+
+
+def _text_encoder(table: Table, rows: IntArray, name: str, options: FeatureOptions) -> Encoder:
+    if options.text_method == "words":
+        return TextEncoder.fit(table, rows, name, options.text_dimensions)
+    return StaticEmbeddingEncoder.fit(table, rows, name, options.scale)
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,9 +92,7 @@ class Preparation:
         if fills and missing.numbers:
             encoders.append(GapEncoder.fit(table, missing.numbers))
         encoders += [CategoryEncoder.fit(table, rows, name) for name in options.categories]
-        encoders += [
-            TextEncoder.fit(table, rows, name, options.text_dimensions) for name in options.texts
-        ]
+        encoders += [_text_encoder(table, rows, name, options) for name in options.texts]
         encoders += [GivenEncoder.fit(table, rows, name, options.scale) for name in table.matrices]
         unreduced = cls(tuple(encoders), None, options.missing)
         if options.reduce is None:
@@ -109,7 +121,8 @@ class Preparation:
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that features are made of."""
-        others = (one for one in self.encoders if isinstance(one, CategoryEncoder | TextEncoder))
+        kinds = CategoryEncoder | TextEncoder | StaticEmbeddingEncoder
+        others = (one for one in self.encoders if isinstance(one, kinds))
         return (*self.number_columns, *(encoder.column for encoder in others))
 
     def missing_in(self, table: Table) -> MissingCells:

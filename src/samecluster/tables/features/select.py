@@ -9,6 +9,7 @@ from functools import cached_property
 
 import numpy as np
 
+from samecluster._extras import has_static_embedding
 from samecluster._resolution import far_values
 from samecluster._typing import BoolArray
 from samecluster.tables.column import Column, Numbers
@@ -25,6 +26,10 @@ _FEW_CATEGORIES = 20  # of more kinds each becomes a column, and words say more
 # (an unlisted mark for "no value"). With more, the column is text in which some cells are digits.
 _FEW_ERRORS, _ERRORS_PER_NUMBER = 2, 0.1
 _LONGEST_LIST = 80  # characters of names of columns in a line that can be copied
+_TEXT_AS = {
+    "words": "text, as {} numbers by its words",
+    "meaning": "text, as 256 numbers by its meaning",
+}
 _MIXED = "numbers and text mixed"
 _MOST_ROWS = 3  # named in a note
 _MOST_REASONS = 4  # columns whose reason is part of a message
@@ -79,6 +84,11 @@ class ColumnSelection:
             )
         if self.options.missing == "median" and self.missing.n_cells:
             notes.append(self.missing.note())
+        if self.options.texts and not has_static_embedding():
+            notes.append(
+                "Text is compared by the words that texts share. By meaning is better for English: "
+                "pip install samecluster[text]"
+            )
         return (*notes, *self._far_values())
 
     def _far_values(self) -> Iterator[str]:
@@ -138,7 +148,7 @@ def _use(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
         count = len(set(column.texts))
         return ColumnUse(name, True, f"categories ({count:,}), one column each")
     if name in options.texts:
-        return ColumnUse(name, True, f"text, as {options.text_dimensions} numbers")
+        return ColumnUse(name, True, _TEXT_AS[options.text_method].format(options.text_dimensions))
     if name in options.ignore:
         return ColumnUse(name, False, "left out as asked")
     if options.features is not None:

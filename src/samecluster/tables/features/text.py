@@ -40,7 +40,7 @@ class TextEncoder:
         from scipy.sparse import csr_array
         from sklearn.decomposition import TruncatedSVD
 
-        texts = _texts(table, column, rows)
+        texts = texts_of(table, column, rows)
         keys, weight = _vocabulary(texts)
         if len(keys) < 2:
             raise InvalidInputError(
@@ -60,19 +60,8 @@ class TextEncoder:
         return int(self.axes.shape[1])
 
     def apply(self, table: Table, rows: IntArray) -> FloatArray:
-        texts = _texts(table, self.column, rows)
-        document, word, value = self._weighted(texts)
-        X = np.zeros((len(rows), self.width))
-        # The k-th words of all texts together: sums keep the order of the words, whatever the
-        # machine, and take as many steps as the longest text has different words.
-        starts = np.searchsorted(document, np.arange(len(texts)))
-        nth = np.arange(len(document)) - starts[document]
-        order = np.argsort(nth, kind="stable")
-        edges = np.searchsorted(nth[order], np.arange(nth.max(initial=-1) + 2))
-        for begin, end in itertools.pairwise(edges):
-            at = order[begin:end]
-            X[document[at]] += value[at, None] * self.axes[word[at]]
-        return X
+        texts = texts_of(table, self.column, rows)
+        return ordered_sums(*self._weighted(texts), self.axes, len(texts))
 
     def _weighted(self, texts: list[str]) -> tuple[IntArray, IntArray, FloatArray]:
         """Each text's known words: (text, word, weight), weights of a text of length 1."""
@@ -111,7 +100,26 @@ class TextEncoder:
         return cls(stored["column"], tuple(stored["keys"]), weight, axes)
 
 
-def _texts(table: Table, name: str, rows: IntArray) -> list[str]:
+def ordered_sums(
+    document: IntArray, word: IntArray, value: FloatArray, vectors: FloatArray, n_texts: int
+) -> FloatArray:
+    """The sum of each text's words (in the order of the texts), value times vector.
+
+    The k-th words of all texts together: sums keep the order of the words, whatever the machine,
+    and take as many steps as the longest text has words.
+    """
+    X = np.zeros((n_texts, vectors.shape[1]))
+    starts = np.searchsorted(document, np.arange(n_texts))
+    nth = np.arange(len(document)) - starts[document]
+    order = np.argsort(nth, kind="stable")
+    edges = np.searchsorted(nth[order], np.arange(nth.max(initial=-1) + 2))
+    for begin, end in itertools.pairwise(edges):
+        at = order[begin:end]
+        X[document[at]] += value[at, None] * vectors[word[at]]
+    return X
+
+
+def texts_of(table: Table, name: str, rows: IntArray) -> list[str]:
     """Texts of some rows, blank where there is none."""
     texts, missing = table.column(name).texts, table.column(name).missing
     return ["" if missing[row] else texts[row] for row in rows.tolist()]

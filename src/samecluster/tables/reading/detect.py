@@ -42,7 +42,11 @@ _ADVICE = {
 
 
 def read_table(
-    path: str | Path, options: CsvOptions | None = None, *, image_size: int | None = IMAGE_SIZE
+    path: str | Path,
+    options: CsvOptions | None = None,
+    *,
+    image_size: int | None = IMAGE_SIZE,
+    image_by: str = "pixels",
 ) -> Table:
     """The table in a file, in a folder of images, or (path ``-``) in a CSV from standard input.
 
@@ -68,7 +72,7 @@ def read_table(
     if file.is_dir():
         from samecluster.tables.reading.images import read_images
 
-        return read_images(file, image_size, options.max_bytes)
+        return read_images(file, image_size, options.max_bytes, image_by)
     kind = file.suffix.lower()
     if kind in _ADVICE:
         raise InvalidInputError(f"{file}: {kind} files cannot be read; {_ADVICE[kind]}")

@@ -209,7 +209,10 @@ def _separator(records: dict[str, list[list[str]]], decimal: str | None) -> str:
         counts = Counter(len(record) for record in records[separator])
         agreeing[separator] = max((n for width, n in counts.items() if width > 1), default=0)
     best = max(allowed, key=lambda s: agreeing[s])
-    return best if agreeing[best] else ","
+    # A column of texts alone: a mark in a few of them separates nothing, as the header shows.
+    found = records[best]
+    is_text = bool(found) and len(found[0]) == 1 and 2 * agreeing[best] < len(found)
+    return best if agreeing[best] and not is_text else ","
 
 
 def _all_numbers(records: list[list[str]], decimal: str | None) -> bool:

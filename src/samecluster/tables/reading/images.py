@@ -15,12 +15,15 @@ from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TypedColumn
 from samecluster.tables.messages import reason_of
+from samecluster.tables.reading.image_shapes import colour_features, shape_features
 from samecluster.tables.table import Table
 
 ADVICE = (
-    "Pixels tell drawings, scans and aligned pictures apart. For photographs, vectors from an "
-    "image model (embeddings) are far better: --vectors FILE."
+    "That tells drawings, scans and aligned pictures apart. For photographs, vectors from an image "
+    "model (embeddings) are far better: --vectors FILE."
 )
+IMAGE_BY = ("shapes", "pixels")
+"""What images are compared by."""
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp")
 _FLOAT, _UNPACKED = 8, 12  # bytes of a value, and of a pixel of an image and two copies of it
 _GRAY = ("1", "L", "LA", "I", "I;16")
@@ -31,13 +34,19 @@ def is_image_folder(table: Table) -> bool:
     return table.format == "images"
 
 
-def read_images(folder: Path, size: int | None, max_bytes: int = MAX_BYTES) -> Table:
+def read_images(
+    folder: Path, size: int | None, max_bytes: int = MAX_BYTES, image_by: str = "pixels"
+) -> Table:
     """All images in a folder and the folders in it, in the order of their names.
 
     Columns are `name` (the path inside the folder) and `content` (a hash of the file). An item is
     known by its content, so files may be renamed and the folder moved. With a ``size`` the table
-    has the pixels of each image at size by size, 0 to 1, as the matrix ``pixels``.
+    has the pixels of each image at size by size, 0 to 1, as the matrix ``pixels``; or with
+    ``image_by`` "shapes" what they show as the matrix ``shapes``, and ``colours`` if they have any.
     """
+    if image_by not in IMAGE_BY:
+        listed = " or ".join(map(repr, IMAGE_BY))
+        raise InvalidInputError(f"--image-by must be {listed}, got {image_by!r}")
     files = sorted(
         (file for file in folder.rglob("*") if file.suffix.lower() in _SUFFIXES and file.is_file()),
         key=lambda file: file.relative_to(folder).as_posix(),
@@ -50,6 +59,8 @@ def read_images(folder: Path, size: int | None, max_bytes: int = MAX_BYTES) -> T
     names = [file.relative_to(folder).as_posix() for file in files]
     contents = [_content(file) for file in files]
     matrices = {} if size is None else {"pixels": _pixels(files, size, max_bytes)}
+    if image_by == "shapes" and size is not None:
+        matrices = _shapes(matrices["pixels"], size)
     columns = [TypedColumn("name", names), TypedColumn("content", contents)]
     return Table(
         folder.name,
@@ -59,6 +70,14 @@ def read_images(folder: Path, size: int | None, max_bytes: int = MAX_BYTES) -> T
         incidental=frozenset({"name"}),
         origin=folder,
     )
+
+
+def _shapes(pixels: FloatArray, size: int) -> dict[str, FloatArray]:
+    if pixels.shape[1] == size**2:
+        return {"shapes": shape_features(pixels.reshape(-1, size, size))}
+    coloured = pixels.reshape(-1, size, size, 3)
+    found = {"shapes": shape_features(coloured.mean(axis=3))}
+    return {**found, "colours": colour_features(coloured)}
 
 
 def _content(file: Path) -> str:

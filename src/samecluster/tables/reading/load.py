@@ -33,17 +33,18 @@ def load_data(
     vectors: str | Path | None = None,
     order: str | None = None,
     image_size: int = IMAGE_SIZE,
+    image_by: str = "shapes",
 ) -> LoadedData:
     """Read a table or a folder of images, and join the vectors in another file if there are any."""
     if order is not None and vectors is None:
         raise InvalidInputError("--order says how vectors are joined, but there are no --vectors")
     if vectors is None:
-        table = read_table(path, options, image_size=image_size)
-        sized = f"Images are used as pixels at {image_size} by {image_size}."
+        table = read_table(path, options, image_size=image_size, image_by=image_by)
+        sized = f"Images are compared by their {image_by}, at {image_size} by {image_size} pixels."
         return LoadedData(table, (sized, ADVICE) if is_image_folder(table) else (), (Path(path),))
     table = read_table(path, options, image_size=None)
     joined = join_vectors(table, read_table(vectors, options), id_column=id_column, order=order)
-    unused = f"; {joined.n_unused:,} vectors are for no item" if joined.n_unused else ""
+    unused = f"; for no item: {joined.n_unused:,}" if joined.n_unused else ""
     notes = [f"Vectors are joined {joined.how}{unused}. The first and the last pairs:"]
     notes += [f"  {item} - {vector} of {Path(vectors).name}" for item, vector in joined.pairs]
     return LoadedData(joined.table, tuple(notes), (Path(path), Path(vectors)))

@@ -304,4 +304,3 @@ function isElsewhere({ target }) {
   const pressed = target.closest("button, a, input, summary");
   return pressed !== null && !pressed.classList.contains("cell");
 }
-

@@ -1,0 +1,1 @@
+"""Rows of tomorrow: labels for rows that were not there when the clusters were found."""

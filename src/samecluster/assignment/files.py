@@ -1,0 +1,212 @@
+"""A result in one file: arrays and JSON in a zip. Nothing in it can run.
+
+``result.json`` has the format, the version that wrote it, the fingerprint of the points and what is
+no array; the arrays are .npy members. Reading checks all of it before anything is made of it.
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import math
+import zipfile
+import zlib
+from collections.abc import Iterable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import samecluster
+from samecluster._files import MAX_BYTES, check_input, check_size, written_file
+from samecluster._typing import Array
+from samecluster.errors import InvalidInputError
+from samecluster.points.array import validated
+from samecluster.proof.fingerprint import fingerprint
+from samecluster.proof.log import ProofLog
+from samecluster.questions.ledger import Ledger
+from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.how import How
+from samecluster.recovery.result.premises import PreparedFeatures
+from samecluster.recovery.result.result import MarginSearch, Recovery, Refutation, Round
+
+FORMAT = "samecluster-result-1"
+_HEAD = "result.json"
+_ARRAYS = {"labels": "<i8", "how_codes": "|i1", "round_of": "<i4", "points": "<f8"}
+_PLAIN = ("n_questions", "method", "margin", "n_clusters", "n_looks", "n_shown")
+
+
+def save_recovery(recovery: Recovery, path: str | Path, *, force: bool = False) -> None:
+    """Write a result to one file, which appears when it is complete.
+
+    The file holds the coordinates of all rows, and who gave which answer.
+    """
+    arrays = {name: getattr(recovery, name) for name in _ARRAYS}
+    kinds = dict(_ARRAYS)
+    if recovery.probability is not None:
+        arrays["probability"], kinds["probability"] = recovery.probability, "<f8"
+    head = {
+        "format": FORMAT,
+        "written_by": samecluster.__version__,
+        "fingerprint": fingerprint(recovery.points),
+        "arrays": sorted(arrays),
+        **{name: getattr(recovery, name) for name in _PLAIN},
+        "rounds": [[one.n_questions, one.n_labelled] for one in recovery.rounds],
+        "answers": _written(recovery.answers),
+        "retracted": _written(recovery.retracted),
+        "refutations": [[one.item, _written(one.answers)] for one in recovery.refutations],
+        "exceptions": list(recovery.exceptions),
+        "resolution": list(recovery.resolution),
+        "search": None if recovery.search is None else asdict(recovery.search),
+        "audit": None if recovery.audit is None else _audit(recovery.audit),
+        "prepared": [asdict(one) for one in recovery.prepared],  # all are PreparedFeatures
+        "proof": None if recovery.proof is None else list(recovery.proof.lines()),
+        "claims": [claim.as_dict() for claim in recovery.claims],
+    }
+    with (
+        written_file(path, is_result_file, force=force) as partial,
+        zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as file,
+    ):
+        file.writestr(_HEAD, json.dumps(head, default=_as_list))
+        for name, values in arrays.items():
+            packed = io.BytesIO()
+            np.lib.format.write_array(packed, np.ascontiguousarray(values, kinds[name]), (1, 0))
+            file.writestr(f"{name}.npy", packed.getvalue())
+
+
+def load(path: str | Path) -> Recovery:
+    """Read a result that `Recovery.save` wrote; it labels the same rows in the same way.
+
+    InvalidInputError in one line if the file is damaged, or no such result.
+    """
+    source = Path(path)
+    check_input(source)
+    try:
+        with zipfile.ZipFile(source) as file:
+            check_size(source, sum(member.file_size for member in file.infolist()), MAX_BYTES)
+            head = json.loads(file.read(_HEAD))
+            if not isinstance(head, dict) or head.get("format") != FORMAT:
+                raise ValueError(f"its format is not {FORMAT}")
+            kinds = dict(_ARRAYS)
+            if "probability" in head["arrays"]:
+                kinds["probability"] = "<f8"
+            arrays = {name: _array(file.read(f"{name}.npy"), kinds[name]) for name in kinds}
+        return _checked(head, arrays)
+    except InvalidInputError as error:
+        raise InvalidInputError(f"{source} cannot be read: {error}") from None
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        NotImplementedError,
+        OSError,
+        RecursionError,
+        RuntimeError,
+        TypeError,
+        ValueError,
+        StopIteration,
+        EOFError,
+        zipfile.BadZipFile,
+        zlib.error,
+    ) as error:
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise InvalidInputError(
+            f"{source} is no result of samecluster, or damaged: {said[:200]}"
+        ) from None
+
+
+def is_result_file(path: Path) -> bool:
+    """Whether a file is a zip with the head of a result."""
+    try:
+        with zipfile.ZipFile(path) as file, file.open(_HEAD) as head:
+            return head.read(len(FORMAT) + 40).startswith(f'{{"format": "{FORMAT}"'.encode())
+    except (OSError, KeyError, ValueError, RuntimeError, zipfile.BadZipFile, zlib.error):
+        return False
+
+
+def _checked(head: dict[str, Any], arrays: dict[str, Array]) -> Recovery:
+    """A result, if its parts fit together."""
+    points, labels, how = validated(arrays["points"]), arrays["labels"], arrays["how_codes"]
+    n = len(points)
+    if any(values.shape != (n,) for name, values in arrays.items() if name != "points"):
+        raise ValueError(f"its arrays are not all about {n} rows")
+    if fingerprint(points) != head["fingerprint"]:
+        raise ValueError("its points are not those of its fingerprint")
+    if not np.isin(how, list(How)).all() or ((labels >= 0) != (how != How.UNASSIGNED)).any():
+        raise ValueError("its labels and how they are known do not fit together")
+    if labels.min() < -1 or labels.max() >= n:
+        raise ValueError("its labels are no numbers of clusters")
+    answers = tuple(_read(head["answers"], n))
+    Ledger(answers)  # which refuses contradictions
+    margin, search = head["margin"], head["search"]
+    if margin is not None and not (isinstance(margin, float) and 0 < margin < math.inf):
+        raise ValueError(f"its margin is {margin!r}")
+    if search is not None:
+        search = MarginSearch(**{**search, "refuted": tuple(search["refuted"])})
+    elif margin is None and (how >= How.INFERRED).any() and head["proof"] is not None:
+        raise ValueError("it has a proof without a margin")
+    audit = head["audit"]
+    proof = None if head["proof"] is None else ProofLog.from_lines(iter(head["proof"]))
+    plain: dict[str, Any] = {name: head[name] for name in _PLAIN}
+    found = Recovery(
+        **plain | arrays | {"points": points},
+        rounds=tuple(Round(*one) for one in head["rounds"]),
+        answers=answers,
+        retracted=tuple(_read(head["retracted"], n)),
+        refutations=tuple(
+            Refutation(item, tuple(_read(said, n))) for item, said in head["refutations"]
+        ),
+        exceptions=tuple(_row(item, n) for item in head["exceptions"]),
+        resolution=tuple(map(float, head["resolution"])),
+        search=search,
+        audit=None if audit is None else AuditReport(**audit),
+        prepared=tuple(
+            PreparedFeatures(one["n_filled"], tuple(one["logarithms"])) for one in head["prepared"]
+        ),
+        proof=proof,
+    )
+    if [claim.as_dict() for claim in found.claims] != head["claims"]:
+        raise ValueError("it claims what does not follow from it")
+    return found
+
+
+def _array(packed: bytes, kind: str) -> Array:
+    """An array of an .npy member, whose size is checked before anything of that size is made."""
+    file = io.BytesIO(packed)
+    if np.lib.format.read_magic(file) != (1, 0):
+        raise ValueError("an array of another version")
+    shape, by_columns, dtype = np.lib.format.read_array_header_1_0(file)
+    body = file.read()
+    if dtype.str != kind or by_columns or len(body) != math.prod(shape) * dtype.itemsize:
+        raise ValueError("an array that is not as its header says")
+    return np.frombuffer(body, dtype).reshape(shape).astype(dtype.newbyteorder("="))
+
+
+def _audit(report: AuditReport) -> dict[str, Any]:
+    """Without the gap, which follows from labels and answers."""
+    return {name: value for name, value in asdict(report).items() if name != "gap"}
+
+
+def _written(answers: Iterable[Answer]) -> list[list[Any]]:
+    return [[a.question.item, a.question.comparator, a.verdict.value, a.who] for a in answers]
+
+
+def _read(answers: Any, n: int) -> list[Answer]:
+    return [
+        Answer(Question(_row(item, n), _row(other, n)), Verdict(verdict), who)
+        for item, other, verdict, who in answers
+    ]
+
+
+def _row(item: Any, n: int) -> int:
+    if type(item) is not int or not 0 <= item < n:
+        raise ValueError(f"{item!r} is no row")
+    return item
+
+
+def _as_list(value: Any) -> Any:
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    raise TypeError(f"cannot write {type(value).__name__}")

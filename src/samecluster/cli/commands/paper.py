@@ -1,0 +1,109 @@
+"""The commands about proofs and the paper: ``demo``, ``verify``, ``margin`` and ``reproduce``.
+
+Nothing heavy is imported before a command runs, as help texts are made from this module.
+"""
+
+from __future__ import annotations
+
+import enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from samecluster.cli.options import Force
+
+
+def demo(
+    points: Annotated[int, typer.Option(help="Number of points.")] = 100_000,
+    dimension: Annotated[int, typer.Option(help="Number of columns.")] = 4,
+    clusters: Annotated[int, typer.Option(help="Number of clusters.")] = 5,
+    margin: Annotated[float, typer.Option(help="Margin of every cluster.")] = 1.0,
+    condition: Annotated[float, typer.Option(help="Condition number of every cluster.")] = 100.0,
+    seed: Annotated[int, typer.Option(help="Seed; the same one gives the same run.")] = 0,
+    save: Annotated[
+        Path | None, typer.Option(help="Folder to write data.npy and proof.jsonl.gz to.")
+    ] = None,
+    force: Force = False,
+) -> None:
+    """Make the paper's instance, recover it from a simulated oracle, and check the proof.
+
+    Example: samecluster demo --points 20000 --dimension 2 --save demo
+    """
+    from samecluster.cli.commands.demo import run_demo
+
+    run_demo(points, dimension, clusters, margin, condition, seed, save, force)
+
+
+def verify(
+    data: Annotated[Path, typer.Argument(help="The points the proof is about: .npy or .csv.")],
+    proof: Annotated[Path, typer.Argument(help="The proof log, as written by samecluster.")],
+    resolution: Annotated[
+        float,
+        typer.Option(
+            help="The largest resolution to allow, as a share of each column's spread. Clusters "
+            "are then taken to have no sharper boundary."
+        ),
+    ] = 2.0**-10,
+    max_memory: Annotated[
+        float | None, typer.Option(help="GiB that the points and a line of the proof may take; 2.")
+    ] = None,
+) -> None:
+    """Check a proof against the data, in exact arithmetic, and name the first bad record.
+
+    Example: samecluster verify demo/data.npy demo/proof.jsonl.gz
+    """
+    from samecluster.cli.commands.verify import run_verify
+
+    if not run_verify(data, proof, resolution, max_memory):
+        raise typer.Exit(1)
+
+
+def margin(
+    data: Annotated[
+        Path, typer.Argument(help="A file with a header line: .csv, .tsv, .parquet or .jsonl.")
+    ],
+    labels: Annotated[str, typer.Option(help="The column that has each row's group.")],
+) -> None:
+    """Look at labelled data: which margin each group has, and which rows break it.
+
+    Example: samecluster margin flowers.csv --labels species
+    """
+    from samecluster.cli.commands.margin import run_margin
+
+    run_margin(data, labels)
+
+
+class Reproducible(enum.StrEnum):
+    """What `reproduce` can run."""
+
+    FIGURE1 = "figure1"
+    FIGURE3 = "figure3"
+    STATEMENTS = "statements"
+    THEORY = "theory"
+    ALL = "all"
+
+
+def reproduce(
+    what: Annotated[Reproducible, typer.Argument(help="Which of the paper's experiments to run.")],
+    runs: Annotated[
+        int | None, typer.Option(help="Runs of each setting; 10 unless given, 3 with --quick.")
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Fewer runs and smaller instances: a few minutes.")
+    ] = False,
+    out: Annotated[
+        Path, typer.Option(help="Folder for the report, the tables, the pictures and the results.")
+    ] = Path("reproduced"),
+    force: Force = False,
+) -> None:
+    """Run the paper's experiments again and write a report with tables and pictures.
+
+    Uses all cores. If it is stopped, the same command goes on where it was.
+
+    Example: samecluster reproduce all --quick --out reproduced
+    """
+    from samecluster.cli.commands.reproduce import run_reproduce
+
+    if not run_reproduce(what.value, runs, quick, out, force):
+        raise typer.Exit(130)

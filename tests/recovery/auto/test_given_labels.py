@@ -1,0 +1,112 @@
+"""Labels by somebody who errs, checked by people: claims rest on people alone."""
+
+import numpy as np
+import pytest
+
+from samecluster import How, clustering_error, recover
+from samecluster.errors import InvalidInputError
+from samecluster.instances import make_ellipsoids
+from samecluster.oracles import LabelOracle
+from samecluster.questions.pair import Verdict
+from samecluster.recovery.auto.given_labels import GivenLabels
+from samecluster.testing import check_claims
+from tests.cases.campaign import runs
+
+MADE = make_ellipsoids(n=900, d=3, k=6, random_state=4)
+PEOPLE = LabelOracle(MADE.labels)
+GOAL = (0.05, 0.95)
+
+
+def misread(share, seed):
+    """Labels of which a share is that of another cluster."""
+    rng = np.random.default_rng(seed)
+    other = (MADE.labels + rng.integers(1, 6, len(MADE.labels))) % 6
+    return np.where(rng.random(len(other)) < share, other, MADE.labels)
+
+
+def checked(labels, **more):
+    usual = {"looks": "auto", "random_state": 0, **more}
+    return recover(MADE.X, PEOPLE, method=GivenLabels(labels), **usual)
+
+
+def n_wrong(found):
+    """Labels that are not those of most people's answers, by the best matching."""
+    return round(clustering_error(found.labels, MADE.labels) * len(MADE.labels))
+
+
+@pytest.mark.parametrize("share", [0.0, 0.05, 0.1])
+def test_few_looks_of_people_are_enough_for_labels_that_are_mostly_right(share) -> None:
+    found = checked(misread(share, 1))
+    assert found.n_looks <= 20
+    assert clustering_error(found.labels, MADE.labels) <= share / 4
+
+
+def test_only_what_people_said_is_asked_and_nothing_is_proven() -> None:
+    found = checked(misread(0.05, 2))
+    seen = {item for answer in found.answers for item in answer.question.pair}
+    asked = np.flatnonzero(found.how_codes == How.ASKED)
+    assert set(asked.tolist()) <= seen
+    assert not found.count(How.PROVEN)
+    assert not found.count(How.INFERRED)
+    assert len(asked) < len(MADE.labels) / 2
+
+
+@pytest.mark.campaign
+@pytest.mark.parametrize("share", [0.03, 0.1])
+def test_the_bound_of_people_holds_whatever_the_labels_are_worth(share) -> None:
+    n_runs, n_false = runs(12, 400), 0
+    for seed in range(n_runs):
+        found = checked(misread(share, seed), audit=GOAL, random_state=seed)
+        assert found.audit is not None
+        assert found.audit.met
+        n_false += n_wrong(found) > GOAL[0] * len(MADE.labels)
+        judged = check_claims(found, MADE.labels)
+        assert all(one.held for one in judged if one.claim.kind == "asked")
+    assert n_false <= 0.05 * n_runs + 2 * np.sqrt(0.05 * 0.95 * n_runs)
+
+
+@pytest.mark.parametrize(
+    "labels",
+    [
+        np.zeros(900, dtype=int),
+        np.full(900, -1),
+        np.random.default_rng(0).integers(0, 6, 900),
+        misread(0.4, 3),
+        np.where(np.isin(MADE.labels, [0, 1, 2]), 0, MADE.labels),
+        np.arange(900) // 2,
+    ],
+    ids=["one", "none", "random", "right in 60 %", "clusters missing", "far too many"],
+)
+def test_bad_labels_are_noticed_and_cost_little(labels) -> None:
+    alone = recover(MADE.X, PEOPLE, looks="auto", audit=GOAL, random_state=0)
+    found = checked(labels, audit=GOAL)
+    assert found.audit is not None
+    assert found.audit.met
+    assert clustering_error(found.labels, MADE.labels) <= GOAL[0]
+    if len(np.unique(labels)) < 100:
+        assert found.n_looks <= alone.n_looks + 30
+
+
+def test_labels_that_are_one_cluster_are_joined_by_people() -> None:
+    split = MADE.labels * 2 + np.random.default_rng(0).integers(0, 2, 900)
+    found = checked(split)
+    assert len(np.unique(found.labels)) == 6
+    assert clustering_error(found.labels, MADE.labels) == 0
+
+
+def test_people_who_are_never_sure_end_without_a_claim() -> None:
+    found = recover(
+        MADE.X, lambda i, j: Verdict.UNSURE, method=GivenLabels(MADE.labels), random_state=0
+    )
+    assert not found.count(How.ASKED)
+
+
+def test_pairs_will_do_where_looks_are_not_answered() -> None:
+    found = checked(misread(0.05, 1), looks="pairs")
+    assert clustering_error(found.labels, MADE.labels) <= 0.02
+    assert found.n_looks == found.n_questions
+
+
+def test_other_lengths_are_refused() -> None:
+    with pytest.raises(InvalidInputError, match="one label for each of 900 points"):
+        checked(np.zeros(3, dtype=int))

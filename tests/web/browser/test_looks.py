@@ -1,0 +1,226 @@
+"""Choices, sheets and boards in the browser: by keys and by touch, after reloads and lost
+connections, without scrolling, and for everybody."""
+
+import json
+import os
+from typing import Any
+
+import pytest
+
+from samecluster.sessions.state.state import State
+from samecluster.sessions.storage.sqlite import SqliteStore
+from samecluster.workspace.open import open_session
+from samecluster.workspace.request import Request
+from tests.cases.look_cases import GLANCES
+from tests.web.browser.labelling import DESK, PHONE, Somebody, somebody
+from tests.web.browser.pictures import write_digits
+from tests.web.browser.test_accessible import objections
+from tests.web.served import Data, begin, in_process, in_thread, write_data
+
+LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
+N, N_KINDS, SHEET = (1797, 10, 12) if LONG else (60, 4, 12)
+TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
+PICTURES = ("--image-column", "picture", "--show", "digit", "--looks", "auto")
+
+
+@pytest.fixture
+def data(tmp_path) -> Data:
+    data = write_data(tmp_path, n=24, k=3)
+    begin(data, method={"name": GLANCES, "sheet": 11}, looks="auto")
+    return data
+
+
+@pytest.fixture
+def served(data):
+    with in_thread(data) as served:
+        yield served
+
+
+def events(data: Data) -> list[Any]:
+    store = SqliteStore(data.session, read_only=True)
+    found = list(store.read())
+    store.close()
+    return found
+
+
+def last_reply(data: Data) -> Any:
+    return next(one.body["reply"] for one in reversed(events(data)) if one.kind == "looked")
+
+
+class Hands:
+    """How somebody answers a look: by keys, or by fingers."""
+
+    def __init__(self, person: Somebody, touches: bool) -> None:
+        self.person, self.page, self.touches = person, person.page, touches
+
+    def answer(self) -> dict[str, Any]:
+        """Answer what is shown by the truth."""
+        shown = self.person.next()
+        if "ended" in shown:
+            return shown
+        self.person.before = shown["question"]
+        if shown.get("kind", "pair") == "pair":
+            self._press("s" if self.person.truth(shown) == "same" else "d", ".answers button")
+        else:
+            self._reply(json.loads(shown["question"]))
+        return shown
+
+    def _reply(self, look: dict[str, Any]) -> None:
+        reply = self.person.data.reply(look)
+        if look["kind"] == "choice":
+            if "none" in reply:
+                self._press("0", ".answers .none")
+            else:
+                self._at(reply["groups"][0], ".card-of-group")
+            return
+        sets = reply.get("joined", [reply.get("marked", [])])
+        for number, one in enumerate(sets):
+            if number:
+                self._press("a", ".answers .another")
+            for key in one:
+                self._at(look["items"].index(key), ".cell")
+        self._press("Enter", ".answers .send")
+
+    def _at(self, place: int, cells: str) -> None:
+        cell = self.page.locator(f".question:not(.passed) {cells}").nth(place)
+        if self.touches:
+            cell.tap()
+        elif place < 9:
+            self.page.keyboard.press(f"{place + 1}")
+        else:
+            cell.focus()
+            self.page.keyboard.press("Space")
+
+    def _press(self, key: str, selector: str) -> None:
+        if not self.touches:
+            self.page.keyboard.press(key)
+            return
+        found = self.page.locator(f".question:not(.passed) {selector}")
+        (found.first if key != "d" else found.nth(1)).tap()
+
+
+@pytest.mark.parametrize("touches", [False, True], ids=["keys", "touch"])
+def test_the_digits_by_looks_alone(tmp_path, chromium, touches) -> None:
+    data = write_digits(tmp_path, N, N_KINDS)
+    with open_session(
+        Request(str(data.path), id_column="digit", ignore=["picture"], reduce=5)
+    ) as opened:
+        opened.session.set_parameters(looks="auto", method={"name": GLANCES, "sheet": SHEET})
+    context = TOUCH if touches else {"viewport": DESK}
+    with (
+        in_process(data, *PICTURES) as (served, _),
+        somebody(chromium, served.link, data, **context) as ada,
+    ):
+        hands, kinds = Hands(ada, touches), set()
+        while "ended" not in (shown := hands.answer()):
+            kinds.add(shown.get("kind", "pair"))
+        assert shown["ended"] == "Nothing is left to ask."
+        ada.wait_until_saved()
+        assert kinds >= {"sheet", "board", "choice"}
+    state = State(events(data))
+    said = [fact for fact in state.facts.values() if fact.verdict.value != "unsure"]
+    assert said
+    for fact in said:
+        one, two = fact.items
+        assert (fact.verdict.value == "same") == (data.truth[one] == data.truth[two])
+    assert state.seconds["sheet"].seconds >= 0
+    print(f"{N} pictures: {state.n_looks} looks, {state.n_questions} pairs settled")
+
+
+def until(person: Somebody, kind: str) -> dict[str, Any]:
+    hands = Hands(person, touches=False)
+    while (shown := person.next()).get("kind") != kind:
+        hands.answer()
+    return shown
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_looks_fit_the_window_and_axe_finds_nothing(served, chromium, size) -> None:
+    found = []
+    with somebody(chromium, served.link, served.data, viewport=size) as ada:
+        for kind in ("sheet", "board", "choice"):
+            until(ada, kind)
+            if kind != "choice":
+                ada.page.keyboard.press("1")
+                ada.page.keyboard.press("ArrowRight")
+                ada.page.keyboard.press("u")
+            for scheme in ("light", "dark"):
+                ada.page.emulate_media(color_scheme=scheme)
+                found += objections(ada, f"{kind}, {scheme}")
+            over = ada.page.evaluate(
+                "() => [document.documentElement.scrollHeight - innerHeight,"
+                " document.documentElement.scrollWidth - innerWidth]"
+            )
+            assert over == [0, 0], kind
+            ada.page.keyboard.press("l")
+            ada.page.locator("dialog[open]").wait_for()
+            found += objections(ada, f"{kind}, larger")
+            ada.page.keyboard.press("Escape")
+    assert not found, "\n".join(found)
+
+
+def test_arrows_and_space_mark_u_doubts_and_a_reload_keeps_it(served, chromium) -> None:
+    with somebody(chromium, served.link, served.data) as ada:
+        sheet = json.loads(until(ada, "sheet")["question"])
+        for key in ("ArrowRight", "Space", "ArrowDown", "u", "r"):
+            ada.page.keyboard.press(key)
+        marked = ada.page.locator('.cell[data-mark="marked"]').get_attribute("data-key")
+        unsure = ada.page.locator('.cell[data-mark="unsure"]').get_attribute("data-key")
+        assert marked == sheet["items"][1]
+        ada.page.reload()
+        again = ada.next()
+        assert json.loads(again["question"]) == sheet
+        assert ada.page.locator('.cell[data-mark="marked"]').get_attribute("data-key") == marked
+        assert ada.page.locator('.cell[data-mark="unsure"]').get_attribute("data-key") == unsure
+        assert events(served.data)[-1].kind != "looked", "nothing is said before Enter"
+        ada.page.keyboard.press("Enter")
+        ada.before = again["question"]
+        ada.next()
+        ada.wait_until_saved()
+        said = {"marked": [marked], "unsure": [unsure], "odd_reference": True}
+        assert last_reply(served.data) == said
+        ada.page.keyboard.press("Backspace")
+        ada.page.wait_for_function(
+            "id => document.querySelector('.question')?.dataset.question === id",
+            arg=again["question"],
+        )
+        assert ada.page.locator('.cell[data-mark="marked"]').get_attribute("data-key") == marked
+
+
+def test_a_choice_of_several_groups_of_none_and_unsure(served, chromium) -> None:
+    with somebody(chromium, served.link, served.data) as ada:
+        first = until(ada, "choice")
+        ada.page.keyboard.press("Shift+Digit2")
+        assert ada.page.locator(".card-of-group").nth(1).get_attribute("aria-pressed") == "true"
+        ada.page.keyboard.press("Shift+Digit2")
+        ada.page.keyboard.press("u")
+        ada.before = first["question"]
+        ada.next()
+        ada.wait_until_saved()
+        assert last_reply(served.data) == {"unsure": True}
+        ada.page.keyboard.press("Backspace")
+        ada.page.wait_for_function(
+            "id => document.querySelector('.question')?.dataset.question === id",
+            arg=first["question"],
+        )
+        ada.before = None
+        Hands(ada, touches=False).answer()
+        ada.next()
+        ada.wait_until_saved()
+        truth = served.data.reply(json.loads(first["question"]))
+        assert last_reply(served.data) == truth
+
+
+def test_a_reply_without_a_connection_is_kept_over_a_reload_and_taken_once(
+    served, chromium
+) -> None:
+    with somebody(chromium, served.link, served.data) as ada:
+        ada.next()
+        ada.page.route("**/api/v1/looks", lambda route: route.abort())
+        Hands(ada, touches=False).answer()
+        ada.page.get_by_text("1 answer waiting for the connection").wait_for()
+        ada.page.reload()
+        ada.page.get_by_text("1 answer waiting for the connection").wait_for()
+        ada.page.unroute("**/api/v1/looks")
+        ada.wait_until_saved()
+    assert [one.kind for one in events(served.data)].count("looked") == 1
