@@ -78,6 +78,15 @@ def test_damaged_files_are_refused_in_one_line(found, tmp_path, n_mutants) -> No
     assert n_refused > n_mutants / 2
 
 
+def test_a_result_shows_itself(found) -> None:
+    said = found.summary()
+    assert json.loads(json.dumps(said)) == said
+    assert said["text"].splitlines()[1:] == list(found.assumptions)
+    assert sum(said["labels"].values()) == len(found.labels)
+    figure = found.plot()
+    assert figure.axes
+
+
 def loaded(path):
     try:
         return samecluster.load(path), ""

@@ -205,6 +205,28 @@ class Recovery:
         """
         return self._labeller.assign(rows)
 
+    def summary(self) -> dict[str, Any]:
+        """What is known, as plain values; ``print(found.summary()["text"])`` shows it."""
+        counts = {how.name.lower(): self.count(how) for how in reversed(How) if self.count(how)}
+        found = len(np.unique(self.labels[self.labels >= 0]))
+        first = (
+            f"{len(self.labels):,} points in {found} clusters by {self.method}, "
+            f"{self.n_questions:,} questions"
+        )
+        return {
+            "text": "\n".join([first, *self.assumptions]),
+            "n_points": len(self.labels),
+            "n_clusters_found": found,
+            "n_questions": self.n_questions,
+            "method": self.method,
+            "labels": counts,
+            "claims": [claim.as_dict() for claim in self.claims],
+        }
+
+    def plot(self, **options: Any) -> Any:
+        """The picture of the page, as a figure of matplotlib; options as in `plot_clusters`."""
+        return import_module("samecluster.plots").plot_clusters(self, **options)
+
     def save(self, path: Any, *, force: bool = False) -> None:
         """Keep the result in one file, which `samecluster.load` reads; nothing in it can run.
 
