@@ -48,7 +48,7 @@ class LearnedOdds:
             slope = seen.T @ (weights * (said_yes - p)) - self._precision * (w - self._mean)
             curve = (seen * (weights * p * (1.0 - p) + _RIDGE)[:, None]).T @ seen
             step = np.linalg.solve(curve + np.diag(self._precision), slope)
-            # Where p is near 0 or 1 the curve is flat, and a whole step would leap to and fro.
+            # Where p is near 0 or 1 the curve is flat, and a whole step would leap back and forth.
             step *= min(1.0, _LONGEST / max(float(np.abs(seen @ step).max()), 1e-12))
             w += step
             if np.abs(step).max() < 1e-6:
