@@ -33,8 +33,8 @@ from samecluster.instances import make_ellipsoids
 from samecluster.large.api import recover_large
 from samecluster.oracles import LabelOracle
 from samecluster.points.files import open_points
-from samecluster.workspace.added_rows import taken_in
-from samecluster.workspace.all_rows import swept, write_all
+from samecluster.workspace.in_blocks.added_rows import taken_in
+from samecluster.workspace.in_blocks.all_rows import swept, write_all
 from samecluster.workspace.open import OpenSession, open_session
 from samecluster.workspace.request import Request
 

@@ -33,7 +33,7 @@ def test_large_data_and_sessions_differ_only_in_what_they_add() -> None:
     wanted, large = defaults(recover), defaults(start_large)
     assert defaults(recover_large) == large
     common = (wanted.keys() & large.keys()) - {"method", "on_progress"}
-    assert common == {"margin", "n_clusters", "audit", "answers", "random_state"}
+    assert common == {"margin", "n_clusters", "audit", "answers", "lift", "random_state"}
     assert {name: large[name] for name in common} == {name: wanted[name] for name in common}
     # A session hands what it was given to `start`, so that its defaults are those.
     assert set(_PARAMETERS) - {"opinions"} <= wanted.keys()

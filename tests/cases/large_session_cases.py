@@ -8,8 +8,8 @@ import pytest
 
 from samecluster._typing import IntArray
 from samecluster.sessions.session import Session
-from samecluster.workspace.added_rows import taken_in
-from samecluster.workspace.all_rows import AllRowsSweep, swept
+from samecluster.workspace.in_blocks.added_rows import taken_in
+from samecluster.workspace.in_blocks.all_rows import AllRowsSweep, swept
 from samecluster.workspace.open import OpenSession
 
 SAMPLE = 600
@@ -18,7 +18,9 @@ SAMPLE = 600
 @pytest.fixture
 def small_sample(monkeypatch: pytest.MonkeyPatch) -> None:
     """Samples of 600 rows, which in earnest only data of more than 200,000 rows has."""
-    monkeypatch.setattr("samecluster.workspace.sample.sample_size", lambda n, d: min(n, SAMPLE))
+    monkeypatch.setattr(
+        "samecluster.workspace.in_blocks.sample.sample_size", lambda n, d: min(n, SAMPLE)
+    )
 
 
 def write_parquet(folder: Path, X: Any, name: str = "points.parquet", first: int = 0) -> Path:

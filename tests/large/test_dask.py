@@ -232,7 +232,7 @@ def test_arrays_in_memory_are_not_sent_to_a_cluster(cluster) -> None:
 
 def test_the_command_drives_a_session_on_a_cluster(cluster, tmp_path, monkeypatch) -> None:
     """Workers do the passes of a sample session; questions and labels are as on one machine."""
-    monkeypatch.setattr("samecluster.workspace.sample.sample_size", lambda n, d: 1_000)
+    monkeypatch.setattr("samecluster.workspace.in_blocks.sample.sample_size", lambda n, d: 1_000)
     monkeypatch.chdir(tmp_path)
     np.save("points.npy", MADE.X)
     np.save("labels.npy", MADE.labels)

@@ -22,7 +22,7 @@ MADE = make_ellipsoids(6_000, 2, 3, random_state=4)
 # The command itself, with samples of 600 rows.
 PROGRAM = """
 import sys
-import samecluster.workspace.sample as sampling
+import samecluster.workspace.in_blocks.sample as sampling
 from samecluster.cli.main import main
 sampling.sample_size = lambda n, d: 600
 main()

@@ -31,9 +31,9 @@ from samecluster.tables.features.missing import MissingCells
 from samecluster.tables.features.select import ColumnSelection, select_columns
 from samecluster.tables.reading.load import LoadedData
 from samecluster.workspace.data import BlockData, SessionData
+from samecluster.workspace.in_blocks.sample import newly_sampled, sampled_again
 from samecluster.workspace.known_answers import import_known
 from samecluster.workspace.request import Request
-from samecluster.workspace.sample import newly_sampled, sampled_again
 from samecluster.workspace.stored_preparation import StoredPreparation
 from samecluster.workspace.typed_command import typed
 

@@ -12,7 +12,7 @@ from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.sentences import count
 from samecluster.sessions.session import Session
-from samecluster.workspace.all_rows import AllRowsSweep, row_claims, sample_line
+from samecluster.workspace.in_blocks.all_rows import AllRowsSweep, row_claims, sample_line
 from samecluster.workspace.open import OpenSession
 
 # Before 30 questions an interval whose upper end is 20 times the lower one says nothing: the

@@ -7,7 +7,7 @@ from samecluster import recover
 from samecluster.instances import make_moons_with_margin, make_nested, make_rings, make_spirals
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
-from samecluster.recovery.certify.guide.neighbours import connected_groups
+from samecluster.recovery.certify.guide.connected_groups import connected_groups
 
 
 def test_groups_that_hang_together_are_found_whatever_their_shape() -> None:

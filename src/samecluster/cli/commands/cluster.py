@@ -420,7 +420,7 @@ def _greeted(progress: Screen, opened: OpenSession, request: Request, is_kept: b
         n = opened.session.state.n_questions
         progress.print(f"Going on with {opened.path} after {count(n, 'answer')}.")
     if opened.blocks is not None:
-        from samecluster.workspace.added_rows import import_answer_log
+        from samecluster.workspace.in_blocks.added_rows import import_answer_log
 
         opened, line = import_answer_log(opened, request.who)
         if line is not None:

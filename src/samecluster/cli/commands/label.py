@@ -79,7 +79,7 @@ def _label(console: Screen, request: Request) -> None:
 
 def _greet(console: Screen, opened: OpenSession) -> None:
     from samecluster.cli.commands.inspect import print_inspection
-    from samecluster.workspace.all_rows import sample_line
+    from samecluster.workspace.in_blocks.all_rows import sample_line
 
     if opened.is_new:
         print_inspection(console, opened.data.inspection(), opened.data.notes)

@@ -182,7 +182,7 @@ def _serve_until_stopped(
 ) -> None:
     from samecluster.cli.terminal.all_rows import take_in_what_needs_questions
     from samecluster.web.server import Server
-    from samecluster.workspace.all_rows import sample_line
+    from samecluster.workspace.in_blocks.all_rows import sample_line
     from samecluster.workspace.open import open_session
 
     with console.status("reading the data"):

@@ -12,8 +12,9 @@ from samecluster._files import is_stdout
 from samecluster.errors import InvalidInputError
 from samecluster.recovery.result.sentences import count
 from samecluster.tables.writing import FORMATS
-from samecluster.workspace.added_rows import taken_in
-from samecluster.workspace.all_rows import (
+from samecluster.workspace.export import NO_PROOF, ResultFiles, proof_line
+from samecluster.workspace.in_blocks.added_rows import taken_in
+from samecluster.workspace.in_blocks.all_rows import (
     AllRowsSweep,
     is_proving,
     row_counts,
@@ -21,7 +22,6 @@ from samecluster.workspace.all_rows import (
     write_all,
     write_points,
 )
-from samecluster.workspace.export import NO_PROOF, ResultFiles, proof_line
 
 if TYPE_CHECKING:
     from samecluster.cli.terminal.screen import Screen

@@ -15,10 +15,10 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.sentences import count
 from samecluster.sessions.running.drivers import drive_session
 from samecluster.sessions.session import Session
-from samecluster.workspace.all_rows import AllRowsSweep, labelled_rows
 from samecluster.workspace.export import ResultFiles
+from samecluster.workspace.in_blocks.all_rows import AllRowsSweep, labelled_rows
+from samecluster.workspace.in_blocks.row_audit import RowAudit
 from samecluster.workspace.open import OpenSession
-from samecluster.workspace.row_audit import RowAudit
 
 
 def label_blocks(

@@ -17,7 +17,7 @@ from samecluster.geometry.margin import true_margin
 from samecluster.lifts.lift import ColumnMap
 from samecluster.lifts.polynomial import Polynomial, PolynomialColumns
 from samecluster.points.array import unit_scaled
-from samecluster.recovery.certify.guide.neighbours import connected_groups
+from samecluster.recovery.certify.guide.connected_groups import connected_groups
 
 _HIGHEST = 3  # degree; quartic columns are very many, and few shapes need them
 _LOOKED_AT = 16_384  # rows that hang together or not; of fewer, shells in d=4 are one group

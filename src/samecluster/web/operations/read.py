@@ -47,7 +47,7 @@ from samecluster.web.operations.schema import (
     string,
 )
 from samecluster.web.views import why
-from samecluster.workspace.all_rows import sample_line
+from samecluster.workspace.in_blocks.all_rows import sample_line
 
 OPERATIONS = Operations()
 _ROLE = choice(*ROLES)

@@ -12,8 +12,8 @@ import numpy as np
 from samecluster._resolution import without_far_values
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.points.array import unit_scaled
+from samecluster.recovery.certify.guide.connected_groups import connected_groups
 from samecluster.recovery.certify.guide.mixture import components
-from samecluster.recovery.certify.guide.neighbours import connected_groups
 from samecluster.recovery.hints import hinted_components
 
 UNCLAIMED = 1 << 30

@@ -17,8 +17,8 @@ from samecluster.recovery.result.how import How
 from samecluster.sessions.question import question_id
 from samecluster.sessions.running.drivers import Answering
 from samecluster.sessions.state.votes import pair_of
-from samecluster.workspace.added_rows import with_rows
-from samecluster.workspace.all_rows import AllRowsSweep
+from samecluster.workspace.in_blocks.added_rows import with_rows
+from samecluster.workspace.in_blocks.all_rows import AllRowsSweep
 from samecluster.workspace.open import OpenSession
 
 

@@ -14,9 +14,9 @@ from samecluster.large.follow import OpenRows
 from samecluster.large.sweep import PIECE
 from samecluster.points.survey import surveyed
 from samecluster.recovery.result.sentences import count
+from samecluster.workspace.in_blocks.sample import joined
 from samecluster.workspace.known_answers import import_new
 from samecluster.workspace.open import OpenSession
-from samecluster.workspace.sample import joined
 
 
 def taken_in(opened: OpenSession, to_ask: OpenRows, who: str | None) -> OpenSession:

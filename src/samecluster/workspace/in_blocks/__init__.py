@@ -1,0 +1,1 @@
+"""Sessions on data in blocks: the sample that is asked about, and all other rows."""
