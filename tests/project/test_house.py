@@ -62,7 +62,6 @@ SHARED_NAMES = {
     "margin": "the margin, and the command that computes it",
     "one_cluster": "learning one cluster, and the experiment about it",
     "options": "what a user may choose: of the command line, and of features",
-    "pair": "two items that are compared, and how the terminal shows them",
     "parquet": "the format, for tables and for proofs",
     "plan": "the plan of a method",
     "progress": "how far a session is, and the picture of it",

@@ -12,10 +12,10 @@ from samecluster.cli.terminal.look_display import (
     ASKED,
     MOST_DIGITS,
     print_look,
+    print_pair,
     reply_of,
     shown_groups,
 )
-from samecluster.cli.terminal.pair import print_pair
 from samecluster.cli.terminal.prompt import VERDICTS, Prompt
 from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import AnswerError, InvalidInputError, ProtocolError

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from samecluster.cli.terminal.keyboard import read_key
-from samecluster.cli.terminal.pair import print_pair
+from samecluster.cli.terminal.look_display import print_pair
 from samecluster.cli.terminal.prompt import VERDICTS, Prompt
 from samecluster.cli.terminal.screen import Screen
 from samecluster.questions.pair import Verdict

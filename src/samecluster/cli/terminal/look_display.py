@@ -1,4 +1,4 @@
-"""Looks of several pairs in the terminal: what is shown, and how a line of text answers it.
+"""Looks in the terminal: what is shown of them, and how a line of text answers those of many pairs.
 
 A choice is answered by the digit of a group. A sheet and a board are answered by numbers in a line.
 """
@@ -14,13 +14,14 @@ from rich.table import Table as Grid
 from samecluster.cli.terminal.screen import Screen, shown
 from samecluster.errors import InvalidInputError
 from samecluster.questions.look import Choice, Sheet
-from samecluster.sessions.question import SessionLook
+from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.tables.display import ShownCell
 from samecluster.tables.display import shown as cells_of
 from samecluster.workspace.open import OpenSession
-from samecluster.workspace.pair_display import differing
+from samecluster.workspace.pair_display import compared, differing
 
 MOST_DIGITS = 9
+_LONGEST_OF_TWO = 300  # characters of a cell; two long texts still fit on a screen
 _LONGEST = 160  # characters of a text; a sheet of twelve still fits on a screen
 _MEMBERS = 2  # of a group in the terminal, where each takes a line
 
@@ -31,6 +32,33 @@ ASKED = {
     "board": "Which are one? Numbers such as 2 5, sets apart by a semicolon, Enter if all differ; "
     "u3 if unsure about 3; b back, q quit: ",
 }
+
+
+def print_pair(
+    console: Screen, opened: OpenSession, question: SessionQuestion, columns: Sequence[str]
+) -> None:
+    """Both items, one line per column of the table; where they differ much, the line is marked."""
+    grid = Grid(box=None, pad_edge=False, show_header=False)
+    grid.add_column(style="dim")
+    for _ in range(2):
+        grid.add_column(overflow="fold", ratio=1)
+    grid.add_column()
+    for cells in compared(opened, question.rows, columns):
+        style = "bold" if cells.differs else ""
+        grid.add_row(
+            shown(cells.left.column),
+            shown(_compared_cell(cells.left), style=style),
+            shown(_compared_cell(cells.right), style=style),
+            shown("differs" if cells.differs else "", style="dim"),
+        )
+    console.print(grid)
+
+
+def _compared_cell(cell: ShownCell) -> str:
+    text = cell.text if len(cell.text) <= _LONGEST_OF_TWO else cell.text[:_LONGEST_OF_TWO] + " ..."
+    if cell.percentile is None:
+        return text or "(blank)"
+    return f"{text}  (above {cell.percentile:.0f} %)"
 
 
 def print_look(
