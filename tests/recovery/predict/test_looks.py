@@ -11,7 +11,7 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import Board, Choice, LookSizes, Marks, Picks, Sheet, Unions
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.cluster_names import ClusterNames
-from samecluster.recovery.predict.look_choice import LookChoice
+from samecluster.recovery.predict.looks.look_choice import LookChoice
 from samecluster.recovery.predict.plan import Predict
 
 

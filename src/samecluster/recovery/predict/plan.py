@@ -19,7 +19,7 @@ from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.hints import one_of_each_hint
 from samecluster.recovery.labelling import Labelling
-from samecluster.recovery.predict.look_play import LookPlay
+from samecluster.recovery.predict.looks.look_play import LookPlay
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.placing import ModelPlacement
 from samecluster.recovery.problem import BudgetSpent, Problem

@@ -9,7 +9,7 @@ from samecluster.questions.look import Board, LookSizes, Sheet
 from samecluster.questions.pair import Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames
-from samecluster.recovery.predict.look_choice import LookChoice, LookModel, Offer
+from samecluster.recovery.predict.looks.look_choice import LookChoice, LookModel, Offer
 from samecluster.recovery.predict.placing import ModelPlacement
 
 _UNSURE = Verdict.UNSURE

@@ -1,0 +1,1 @@
+"""Prediction by looks: which screen to show next, and what its reply teaches."""
