@@ -132,7 +132,7 @@ X2 = np.array([[0.0, 1.0], [2.0, 3.0], [4.0, 5.5]])
         (
             X2,
             {"method": "magic"},
-            "'certify', 'recur', 'scq-k-means', 'everything', 'predict', got 'magic'",
+            "'certify', 'recur', 'scq-k-means', 'everything', 'predict'.*, got 'magic'",
         ),
         (X2, {"method": 3}, "name or an object such as Recur"),
         (X2, {"method": Recur}, "name or an object such as Recur"),

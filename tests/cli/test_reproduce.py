@@ -126,7 +126,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(tmp_path, monkeypatc
     os.killpg(process.pid, signal.SIGINT)
     told, errors = process.communicate()
     assert process.returncode == 130, errors
-    assert f"To go on from there: samecluster {' '.join(words)}" in told
+    assert re.search(f"To go on from there: .*samecluster {' '.join(words)}", told)
     assert errors == ""
     before = lines(out / "results.jsonl")
 
@@ -154,7 +154,7 @@ def test_ctrl_c_says_how_to_go_on_and_the_same_command_does(tmp_path, monkeypatc
 
 def test_help_and_errors(tmp_path) -> None:
     told = run("reproduce", "--help").stdout
-    for words in ("figure1|figure3|statements|theory|all", "--quick", "Example: samecluster"):
+    for words in ("figure1, figure3, statements, theory or all", "--quick", "Example: samecluster"):
         assert words in told
     unknown = run_apart("reproduce", "figure2")
     assert unknown.returncode == 2

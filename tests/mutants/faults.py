@@ -72,8 +72,8 @@ _ENGINE = (
     ),
     Fault(
         "guessed-called-proven",
-        "How.INFERRED if self.guessed else How.PROVEN",
-        "How.PROVEN",
+        "ground = How.INFERRED if self.guessed else How.PROVEN",
+        "ground = How.PROVEN",
         "labels under a guessed margin are never called proven",
         "tests/recovery/auto/test_margin_search.py -k proven",
     ),
@@ -86,7 +86,7 @@ _ENGINE = (
     ),
     Fault(
         "expected-error-too-small",
-        "doubt = 1.0 - self._chances().max(axis=1)",
+        "doubt = 1.0 - self._right(self._chances())",
         "doubt = 1.0 - self._chances().sum(axis=1)",
         "prediction stops asking only where few labels are expected to be wrong",
         "tests/recovery/predict/test_predict.py tests/recovery/auto/test_margin_search.py "

@@ -128,7 +128,7 @@ def test_sizes_are_parameters() -> None:
         with pytest.raises(InvalidInputError):
             session.set_parameters(looks=wrong)
     session.set_parameters(looks=LookSizes(choice=3))
-    assert session.state.parameters["looks"] == {"choice": 3, "sheet": 12, "board": 12}
+    assert session.state.parameters["looks"] == {"choice": 3, "sheet": 12, "board": 12, "decoys": 1}
 
 
 @pytest.mark.parametrize("n", [1, 4, 7, 11])

@@ -217,7 +217,7 @@ MALFORMED = {
     "text without words": (
         "a.csv",
         b"t,u\na,1\nb,2\n",
-        ["--text", "t"],
+        ["--text", "t", "--text-by", "words"],
         ["a.csv, column 't': fewer than 2 words"],
     ),
     "empty Parquet": ("a.parquet", b"", [], ["a.parquet is empty"]),

@@ -20,7 +20,7 @@ from samecluster.plots.style import LIGHT
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.certify.closure import Closure
 
-_SHOWN = 250  # points drawn of each cluster
+_SHOWN = 120  # points drawn of each cluster
 _MEMBERS = 1_500  # whose reach is drawn, of each cluster
 _GRID = 90  # points a side at which it is decided what is certain
 

@@ -28,6 +28,7 @@ from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.audit_report import AuditReport
+from samecluster.recovery.result.claims import Foresight
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import PreparedFeatures
 from samecluster.recovery.result.result import MarginSearch, Recovery, Refutation, Round
@@ -43,6 +44,8 @@ def save_recovery(recovery: Recovery, path: str | Path, *, force: bool = False) 
 
     The file holds the coordinates of all rows, and who gave which answer.
     """
+    if recovery.lift is not None:
+        raise InvalidInputError("a result in a lift cannot be kept in a file yet; keep its proof")
     arrays = {name: getattr(recovery, name) for name in _ARRAYS}
     kinds = dict(_ARRAYS)
     if recovery.probability is not None:
@@ -63,6 +66,8 @@ def save_recovery(recovery: Recovery, path: str | Path, *, force: bool = False) 
         "audit": None if recovery.audit is None else _audit(recovery.audit),
         "prepared": [asdict(one) for one in recovery.prepared],  # all are PreparedFeatures
         "proof": None if recovery.proof is None else list(recovery.proof.lines()),
+        "models": list(recovery.models),
+        "foresight": recovery.foresight,
         "claims": [claim.as_dict() for claim in recovery.claims],
     }
     with (
@@ -166,10 +171,19 @@ def _checked(head: dict[str, Any], arrays: dict[str, Array]) -> Recovery:
             PreparedFeatures(one["n_filled"], tuple(one["logarithms"])) for one in head["prepared"]
         ),
         proof=proof,
+        models=tuple(map(str, head["models"])),
+        foresight=_foresight(head["foresight"]),
     )
     if [claim.as_dict() for claim in found.claims] != head["claims"]:
         raise ValueError("it claims what does not follow from it")
     return found
+
+
+def _foresight(kept: Any) -> Foresight | None:
+    if kept is None:
+        return None
+    n_records, unseen = kept
+    return Foresight(int(n_records), None if unseen is None else float(unseen))
 
 
 def _array(packed: bytes, kind: str) -> Array:

@@ -34,7 +34,8 @@ class RowLabeller:
 
     def __init__(self, recovery: Recovery) -> None:
         self.old = recovery
-        self.guessed = recovery.search is not None
+        # Under a guessed margin, and by the word of a model, nothing is proven.
+        self.guessed = recovery.search is not None or bool(recovery.models)
         self.clusters = np.unique(recovery.labels[recovery.labels >= 0])
         self._same = _SameRows(recovery.points)
         self._sweep, self._label_of = self._reach()
@@ -99,7 +100,7 @@ class RowLabeller:
         """The known members of each cluster, ready to reach; labels of their names."""
         old = self.old
         known = old.how_codes >= How.INFERRED
-        if old.margin is None or not known.any():
+        if old.margin is None or old.lift is not None or not known.any():
             return None, np.zeros(0, np.int64)
         tau = np.array(old.resolution) if old.proof is None else old.proof.resolution
         if not len(tau):

@@ -111,14 +111,16 @@ def test_each_component_gets_one_name_without_a_question_and_never_more_than_dec
     assert not chooser.may_name(120), "there are as many names as clusters"
 
 
-def test_the_farthest_points_are_those_with_the_largest_gauge_where_most_are_open() -> None:
+def test_the_farthest_points_are_those_with_the_largest_gauge_of_each_cluster() -> None:
     X = line(0, 1, 100, 101, 2, 3, 6, 4, 97, 90)
     known = knowing(X, 1.0, [0, 1], [2, 3])
     chooser = chooser_over(known, np.array([0, 0, 1, 1, 0, 0, 0, 0, 1, 1]), batch=3)
     open_ = known.open_points()
-    found = chooser.farthest(open_)
-    gauges = {item: gauge(X[:2], X[item]) for item in (4, 5, 6, 7)}
-    assert found == sorted(gauges, key=lambda item: -gauges[item])[:3] == [6, 7, 5]
+    of_first = {item: gauge(X[:2], X[item]) for item in (4, 5, 6, 7)}
+    of_second = {item: gauge(X[2:4], X[item]) for item in (8, 9)}
+    assert chooser.farthest(open_) == [max(of, key=of.get) for of in (of_first, of_second)]
+    chooser.batch = 1
+    assert chooser.farthest(open_) == [6], "where most are open"
     nobody = knowing(X, 1.0)
     assert chooser_over(nobody, np.zeros(10, int)).farthest(open_) == [int(open_[0])]
 

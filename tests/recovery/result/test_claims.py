@@ -1,6 +1,7 @@
 """What a result claims: as data, in words, and for programs."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -115,7 +116,11 @@ def test_a_prediction_is_an_estimate_and_an_audit_is_at_its_confidence() -> None
     assert recovery.probability is not None
     predicted = recovery.how_codes == How.PREDICTED
     wrong = float(np.mean(1 - recovery.probability[predicted]))
-    assert told["predicted"].number == pytest.approx(wrong)
+    assert recovery.foresight is not None
+    assert not recovery.foresight.tells, "too few answers to compare with"
+    assert told["predicted"].number is None
+    tells = replace(recovery, foresight=recovery.foresight._replace(n_records=50))
+    assert by_kind(tells)["predicted"].number == pytest.approx(wrong)
     assert told["audit"].certainty is Certainty.CONFIDENT
     assert told["audit"].confidence == 0.9
     assert recovery.audit is not None

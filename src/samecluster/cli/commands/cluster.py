@@ -229,7 +229,8 @@ def cluster(
         )
     command = None
     if oracle_cmd is not None:
-        command = OracleCommandOptions(oracle_cmd, parallel or 1, timeout, retries, request.show)
+        copies = 1 if parallel is None else parallel
+        command = OracleCommandOptions(oracle_cmd, copies, timeout, retries, request.show)
     program: OracleCommandOptions | ChatOptions | None = command
     if llm is not None:
         _check_chat(replace(request, in_blocks=in_blocks), command, model, criterion)

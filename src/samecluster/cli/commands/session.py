@@ -254,6 +254,6 @@ def session_file(given: Path) -> Path:
     if given.is_dir() or (given.suffix != SUFFIX and not is_database(given)):
         raise SessionNotFoundError(
             f"there is no session about {given} yet (it would be {beside}); begin one in the "
-            f"terminal with: {typed('label', given)}\nor in a browser with: {typed('serve', given)}"
+            f"terminal with: {typed('label', given)} (or in a browser: {typed('serve', given)})"
         )
     return given

@@ -156,7 +156,9 @@ class Recovery:
     @property
     def lift(self) -> ColumnMap | None:
         """The lift that the margin is one in; None for the columns as they are."""
-        return None if self.proof is None else self.proof.lift
+        if self.proof is not None:
+            return self.proof.lift
+        return None if self.search is None else self.search.lift
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
