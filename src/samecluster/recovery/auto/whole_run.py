@@ -154,11 +154,11 @@ class _AuditedMethod:
         of them may be overlooked.
         """
         looks, labels = self.problem.looks, self.checked.unasked()
-        rng = np.random.default_rng(int(self.draws.integers(2**63)))
         begin = functools.partial(
             Audit, *labels, error=self.error, confidence=self.confidence, rng=self.draws
         )
         if looks.sheet > 1 and (not looks.decoys or self._has_decoys(*labels)):
+            rng = np.random.default_rng(int(self.draws.integers(2**63)))
             self.decoys = Decoys(looks.sheet, looks.decoys, rng)
             audit = begin(decoys=self.decoys.per_check)
             if audit.n_more() is not None:
