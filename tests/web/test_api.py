@@ -149,7 +149,9 @@ def click(served: Served, person, number: int) -> tuple[str, dict]:
     """Put the item of the next question into its group, or into none of those that there are."""
     item = person.get("groups")["item"]["key"]
     clusters = person.get("clusters")["clusters"]
-    number_of = {served.data.truth[one["anchor"]]: one["number"] for one in clusters}
+    # An item may stand for a group already, and then it is asked with which other one it goes.
+    others = [one for one in clusters if one["anchor"] != item]
+    number_of = {served.data.truth[one["anchor"]]: one["number"] for one in others}
     group = number_of.get(served.data.truth[item])
     done = person.post("placements", item=item, group=group, key=f"placement-{number}")
     return item, done

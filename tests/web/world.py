@@ -591,7 +591,8 @@ class World:
         assert sum(by_how.values()) == progress["n_items"] == N
         # The first item of a group is in it by definition.
         assert by_how["asked"] <= self.items_at[sequence] + max(1, progress["n_clusters"])
-        assert self.items_at[sequence] or by_how["asked"] + by_how["proven"] <= 1, by_how
+        by_definition = max(1, progress["n_clusters"])
+        assert self.items_at[sequence] or by_how["asked"] + by_how["proven"] <= by_definition
 
     def _check_leases(self, person: Person, path: str, body: dict[str, Any], reply: Any) -> None:
         assert self.server is not None
