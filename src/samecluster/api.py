@@ -78,6 +78,7 @@ from samecluster.validation import (
 )
 
 _MOST_REFUTATIONS = 20
+_MOST_IN_VAIN = 3  # times that mending changes nothing: nobody says anything new
 
 METHODS: dict[str, Callable[..., Method]] = {
     "certify": Certify,
@@ -482,7 +483,7 @@ def _recover_despite_errors(
     driven: Callable[[RecoveryRun], Recovery],
 ) -> Recovery:
     """Recover; where answers cannot all be right, mend them and start anew from those kept."""
-    n_questions = n_looks = n_shown = 0
+    n_questions = n_looks = n_shown = n_in_vain = 0
     while True:
         ledger = Ledger(mending.kept)
         n_before = len(ledger)
@@ -502,9 +503,11 @@ def _recover_despite_errors(
             n_looks += n_looks_of(tuple(ledger)[n_before:])
             n_shown += n_shown_of(tuple(ledger)[n_before:])
             mending.hear(ledger)
-            if len(mending.open) == _MOST_REFUTATIONS:
+            if len(mending.open) == _MOST_REFUTATIONS or n_in_vain == _MOST_IN_VAIN:
                 raise
+            before = mending.settled()
             mending.mend(trouble)
+            n_in_vain = n_in_vain + 1 if mending.settled() == before else 0
             continue
         return replace(
             found,

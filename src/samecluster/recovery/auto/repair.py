@@ -72,6 +72,10 @@ class AnswerRepair:
             self.open.append(Refutation(trouble.item, tuple(listed)))
             self.exceptions.add(trouble.item)
 
+    def settled(self) -> tuple[object, ...]:
+        """What a run from here on would begin with."""
+        return set(self.kept), set(self.confirmed), set(self.exceptions), len(self.open)
+
     def _put(self, questions: Iterable[Question]) -> None:
         for question in dict.fromkeys(questions):
             if question not in self.said:
