@@ -118,7 +118,7 @@ def test_the_farthest_points_are_those_with_the_largest_gauge_of_each_cluster() 
     open_ = known.open_points()
     of_first = {item: gauge(X[:2], X[item]) for item in (4, 5, 6, 7)}
     of_second = {item: gauge(X[2:4], X[item]) for item in (8, 9)}
-    assert chooser.farthest(open_) == [max(of, key=of.get) for of in (of_first, of_second)]
+    assert chooser.farthest(open_) == [max(of, key=of.__getitem__) for of in (of_first, of_second)]
     chooser.batch = 1
     assert chooser.farthest(open_) == [6], "where most are open"
     nobody = knowing(X, 1.0)
