@@ -240,10 +240,10 @@ class Predictor:
         at = self._at[item]
         if at < 0 or at in self._model.asked or self._model.targets.shape[1] < 2:
             return
-        groups, chances = self._model.targets.argmax(axis=1), self._chances()[at]
-        said = np.flatnonzero(groups == chances.argmax())
-        if len(said):
-            predicted = int(self.core[self._model.asked[int(said[0])]])
+        chances = self._chances()[at]
+        # Not by the row of the core: of copies it may be another that was asked about.
+        predicted = self._names.representative(self._names.alive[int(chances.argmax())])
+        if predicted != item:
             self._track.note(item, predicted, float(chances.max()), item in self._drawn)
 
     def _column(self, group: int) -> int:
