@@ -17,6 +17,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import (
+    AnswerError,
     ContradictionError,
     InvalidInputError,
     OracleError,
@@ -349,7 +350,12 @@ def recover(
         )
 
     if not checked_error_rate(error_rate) and not isinstance(answering, Panel):
-        return driven(parameters.run(points, Ledger(given)))
+        run = parameters.run(points, Ledger(given))
+        try:
+            return driven(run)
+        except (ContradictionError, RefutedError) as error:
+            error.keep(tuple(run.ledger), run.snapshot())
+            raise
     panel = answering if isinstance(answering, Panel) else None
     mending = AnswerRepair(
         lambda question: checked_answer(answering, question, read),
@@ -362,6 +368,9 @@ def recover(
     except OracleError as error:
         mending.hear(error.answers)
         error.keep(tuple(mending.said.values()), error.recovery)
+        raise
+    except (ContradictionError, RefutedError) as error:
+        error.keep(tuple(mending.said.values()))
         raise
 
 
@@ -408,6 +417,7 @@ def learn_cluster(
     *,
     error: float = 0.05,
     failure: float = 0.05,
+    answers: Iterable[Answer] = (),
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> LearnedCluster:
     """Learn the cluster of one row up to an error: an ellipsoid that judges any point.
@@ -424,6 +434,8 @@ def learn_cluster(
     error, failure : with probability at least 1 − ``failure``, at most the share ``error`` of the
         rows is judged wrongly; ``samecluster.recovery.paper.one_cluster.sample_size`` says what
         that costs
+    answers : given before, such as ``error.all_answers`` of an `samecluster.errors.AnswerError`
+        that stopped it; with the same seed they are not asked again
     random_state : seed
 
     Examples
@@ -441,7 +453,12 @@ def learn_cluster(
         raise InvalidInputError(f"member must be a row number below {len(points)}, got {member!r}")
     answering = as_oracle(oracle, points)
     plan = plan_cluster(points, int(member), error, failure, generator(random_state))
-    return drive(Run(plan), lambda question: checked_answer(answering, question))
+    run = Run(plan, Ledger(checked_given(answers, len(points))))
+    try:
+        return drive(run, lambda question: checked_answer(answering, question))
+    except AnswerError as stopped:
+        stopped.keep(tuple(run.ledger))
+        raise
 
 
 def _checked_method(method: Any) -> Method:

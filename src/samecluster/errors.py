@@ -49,7 +49,25 @@ class ProtocolError(SameClusterError):
 
 
 class AnswerError(SameClusterError):
-    """Something is wrong with the answers."""
+    """Something is wrong with the answers.
+
+    Where it stops `samecluster.recover` or `samecluster.learn_cluster`, ``all_answers`` are those
+    given until then, and ``recovery`` is what followed from them (None where labels are found only
+    after the last answer, as in `samecluster.recover_large`).
+    """
+
+    all_answers: tuple[Any, ...] = ()
+    recovery: Any = None
+
+    def keep(self, answers: tuple[Any, ...], recovery: Any = None) -> None:
+        """Take along what had been found, and say so."""
+        if answers and not self.all_answers:
+            self.all_answers, self.recovery = answers, recovery
+            self.args = (
+                f"{self}\nAll {len(answers):,} answers so far are in `all_answers` of this error: "
+                "leave out or correct those that are wrong, or declare less, and the same call "
+                "with answers=error.all_answers goes on",
+            )
 
 
 class ContradictionError(AnswerError):
@@ -108,21 +126,20 @@ class RefutedError(AnswerError):
 class OracleError(AnswerError):
     """The oracle raised an error, or returned something that is not a verdict.
 
-    ``answers`` are those that had been given before, and ``recovery`` is what followed from them
-    (None where labels are found only after the last answer, as in `samecluster.recover_large`). The
-    same call with ``answers=error.answers`` goes on from there.
+    ``answers`` and ``all_answers`` are those that had been given before, and ``recovery`` is what
+    followed from them. The same call with ``answers=error.answers`` goes on from there.
     """
 
     def __init__(self, message: str, *, is_resumable: bool = True) -> None:
         self.answers: tuple[Any, ...] = ()
-        self.recovery: Any = None
         self._message, self._is_resumable = message, is_resumable
         super().__init__(message)
 
     def keep(self, answers: tuple[Any, ...], recovery: Any = None) -> None:
         """Take along what had been found, and say so."""
         if self._is_resumable and answers:
-            self.answers, self.recovery = answers, recovery
+            self.answers = self.all_answers = answers
+            self.recovery = recovery
             self.args = (
                 f"{self._message}\nAll {len(answers):,} answers so far are in `answers` of this "
                 "error: the same call with answers=error.answers goes on",

@@ -7,10 +7,17 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samecluster import Question, Verdict, recover, recover_large
-from samecluster.errors import OracleError
+from samecluster import (
+    Question,
+    Verdict,
+    clustering_error,
+    learn_cluster,
+    recover,
+    recover_large,
+)
+from samecluster.errors import ContradictionError, OracleError, RefutedError
 from samecluster.instances import make_ellipsoids
-from samecluster.oracles import FunctionOracle, NoisyOracle, Oracle, Panel, RowOracle
+from samecluster.oracles import FunctionOracle, LabelOracle, NoisyOracle, Oracle, Panel, RowOracle
 
 MADE = make_ellipsoids(n=300, d=2, k=4, random_state=3)
 USUAL: dict[str, Any] = {"n_clusters": 4, "margin": MADE.margin, "random_state": 0}
@@ -125,3 +132,42 @@ def test_a_person_of_a_panel_who_fails_costs_no_answer() -> None:
     assert len(panel.answers) == len(ann.asked) + len(ben.asked)
     found = recover(MADE.X, panel, answers=caught.value.answers, **USUAL)
     assert (found.labels >= 0).all()
+
+
+def test_answers_that_refute_the_margin_are_all_taken_along() -> None:
+    said: list[Question] = []
+
+    def turns(i: int, j: int) -> bool:
+        said.append(Question(i, j))
+        return bool(MADE.labels[i] == MADE.labels[j]) if len(said) < 6 else len(said) % 2 == 0
+
+    with pytest.raises((ContradictionError, RefutedError)) as stopped:
+        recover(MADE.X, turns, **USUAL)
+    error = stopped.value
+    assert [answer.question for answer in error.all_answers] == said
+    assert error.recovery.answers == error.all_answers
+    assert "answers=error.all_answers goes on" in str(error)
+    right = error.all_answers[:5]
+    found = recover(MADE.X, LabelOracle(MADE.labels), answers=right, **USUAL)
+    assert clustering_error(found.labels, MADE.labels) == 0
+
+
+def test_learning_a_cluster_goes_on_where_its_oracle_failed() -> None:
+    made = make_ellipsoids(n=3_000, d=2, k=2, random_state=0)
+    n_asked = 0
+
+    def fails(i: int, j: int) -> bool:
+        nonlocal n_asked
+        n_asked += 1
+        if n_asked == 100:
+            raise RuntimeError("gone")
+        return bool(made.labels[i] == made.labels[j])
+
+    with pytest.raises(OracleError) as stopped:
+        learn_cluster(made.X, fails, 7, error=0.3, random_state=0)
+    kept = stopped.value.all_answers
+    assert len(kept) == 99
+    learned = learn_cluster(made.X, fails, 7, error=0.3, answers=kept, random_state=0)
+    whole = learn_cluster(made.X, LabelOracle(made.labels), 7, error=0.3, random_state=0)
+    assert n_asked - 1 <= whole.n_sample + 1
+    assert (learned.contains(made.X) == whole.contains(made.X)).all()

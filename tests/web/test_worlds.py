@@ -56,7 +56,7 @@ def test_worlds_notice_faults_that_there_were(monkeypatch: pytest.MonkeyPatch, f
     owner, name, replacement = FAULTS[fault]
     monkeypatch.setattr(owner, name, replacement)
     with pytest.raises((AssertionError, pytest.fail.Exception, IndexError)) as noticed:
-        _run_worlds(40)
+        _run_worlds(150)
     assert any("SAMECLUSTER_WORLD=" in note for note in noticed.value.__notes__)
 
 

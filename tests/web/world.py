@@ -25,6 +25,7 @@ import pytest
 
 from samecluster.errors import StoreError
 from samecluster.recovery.result.how import How
+from samecluster.sessions.intake import SentAnswer
 from samecluster.sessions.question import question_id
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.state import State
@@ -86,14 +87,30 @@ class _CalmThread:
 
     async def call(self, work: Callable[[Session], Any], urgency: Any = None) -> Any:
         del urgency
+        self._session.take_in()
         try:
             return work(self._session)
         finally:
             if self._rng.random() < 0.3:
                 self.publish()
 
+    async def answer(self, answer: SentAnswer) -> int:
+        """Most answers are kept while the session is busy, and taken in later."""
+        if self._rng.random() < 0.8:
+            (number,) = self._session.intake.take([answer])
+            if number is not None:
+                return number
+        told = await self.call(
+            lambda session: session.tell(
+                answer.question_id, answer.verdict, answer.who, key=answer.key
+            )
+        )
+        return int(told)
+
     def publish(self) -> None:
         self._version += 1
+        self._session.take_in()
+        self._session.show_numbers()
         self.summary = SessionSummary.of(self._session, self._version)
 
 
@@ -492,7 +509,10 @@ class World:
             self.n_questions_at.append(self.model.n_questions)
             self.items_at.append(len(self.asked_about))
         if not self.was_written_to:
-            assert self.server.session.state == self.model, "the state is what the log says"
+            state = self.server.session.state.copy()
+            for event in self.server.session._log.waiting:
+                state.apply(event)
+            assert state == self.model, "the state is what the log says"
 
     def _check_reply(
         self, person: Person, path: str, body: dict[str, Any], status: int, text: str

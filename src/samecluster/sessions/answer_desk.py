@@ -81,6 +81,11 @@ class AnswerDesk:
             raise ProtocolError(f"event {sequence} is no answer that stands; nothing to take back")
         self._recorder.append("retracted", who, body)
 
+    def has_key(self, who: str | None, key: str) -> bool:
+        """Whether this person has sent something under this key."""
+        known = self._recorder.state.book.vote_of_key(who, key)
+        return known is not None or (who, key) in self._repeated
+
     def _take(
         self,
         kind: str,

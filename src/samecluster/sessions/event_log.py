@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -13,11 +15,25 @@ from samecluster.sessions.storage.store import Store
 
 
 class EventLog:
-    """A store, and the state that its events add up to."""
+    """A store, and the state that its events add up to.
+
+    Another thread may append events with `append_aside`; all else is for the session's own.
+
+    Attributes
+    ----------
+    lock : held while something is written
+    waiting : events that are in the store, and not in the state until `take_in`
+    numbers : of clusters, seen by people, to be kept with the next event
+    on_event : called with each event that was waiting once the state has it
+    """
 
     def __init__(self, store: Store, state: State, clock: Callable[[], datetime]) -> None:
         self._store, self._clock = store, clock
         self.state = state
+        self.lock = threading.RLock()
+        self.waiting: deque[Event] = deque()
+        self.numbers: dict[str, int] = {}
+        self.on_event: Callable[[Event], None] = lambda _: None
 
     def append(self, events: Sequence[Event]) -> int:
         """Append and commit, then take in, then acknowledge by returning the last number.
@@ -28,10 +44,34 @@ class EventLog:
         answer that the next start does not find. A crash between commit and return loses nothing:
         the caller sends the answer again, and `AnswerDesk.tell` knows it.
         """
-        sequences = self._store.append(events)
-        for event, sequence in zip(events, sequences, strict=True):
-            self.state.apply(replace(event, sequence=sequence))
-        return self.state.n_events
+        with self.lock:
+            self.take_in()
+            sequences = self._store.append(events)
+            for event, sequence in zip(events, sequences, strict=True):
+                self.state.apply(replace(event, sequence=sequence))
+            return self.state.n_events
+
+    def append_aside(self, events: Sequence[Event]) -> list[int]:
+        """Append and commit from another thread, for the state to take in later; their numbers."""
+        if not events:
+            return []
+        with self.lock:
+            first, *others = events
+            if self.numbers:
+                first = replace(first, body={**first.body, "numbers": self.numbers})
+            sequences = self._store.append([first, *others])
+            self.numbers = {}
+            for event, sequence in zip((first, *others), sequences, strict=True):
+                self.waiting.append(replace(event, sequence=sequence))
+            return sequences
+
+    def take_in(self) -> None:
+        """Bring the state to where the store is."""
+        with self.lock:
+            while self.waiting:
+                event = self.waiting.popleft()
+                self.state.apply(event)
+                self.on_event(event)
 
     def draft(
         self,
@@ -53,8 +93,11 @@ class EventLog:
 
     def events(self) -> Iterator[Event]:
         """All that has happened, in order, as the store has it."""
-        return self._store.read()
+        with self.lock:
+            return iter(list(self._store.read()))
 
     def close(self) -> None:
         """Close the store."""
-        self._store.close()
+        with self.lock:
+            self.take_in()
+            self._store.close()

@@ -19,6 +19,7 @@ class KnownLabels:
     def __init__(self, state: State, engine: Engine, prepared: tuple[Premise, ...] = ()) -> None:
         self._state, self._engine, self._prepared = state, engine, prepared
         self._last: tuple[int, NumberedRecovery] | None = None
+        self._promised: dict[str, int] = {}
 
     def of_state(self, state: State, engine: Engine | None = None) -> KnownLabels:
         """Labels of another state, of the same rows unless an engine for others is given."""
@@ -63,6 +64,11 @@ class KnownLabels:
             return {}
         return self._numbered().new
 
+    def promise_numbers(self) -> dict[str, int]:
+        """Numbers that people are about to see: they stay, whatever comes before they are kept."""
+        self._promised = dict(self.new_numbers())
+        return self._promised
+
     def has_new_audit(self) -> bool:
         """Whether an audit has begun in this epoch, as far as labels are worked out by now, and no
         event says so yet."""
@@ -79,7 +85,7 @@ class KnownLabels:
             engine = self.engine
             recovery = with_exceptions(_as_declared(engine.recovery(), state), state)
             recovery = replace(recovery, prepared=self._prepared)
-            found = numbered(recovery, state, engine.differ)
+            found = numbered(recovery, state, engine.differ, self._promised)
             self._last = (state.n_events, found)
         return self._last[1]
 

@@ -10,6 +10,7 @@ from datetime import datetime
 from itertools import islice
 
 from samecluster.questions.pair import Verdict
+from samecluster.sessions.intake import Tickets
 from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.question import SessionQuestion, pair_from, question_id
 from samecluster.sessions.running.leases import ElapsedTime, Leases
@@ -28,6 +29,8 @@ class QuestionQueue:
         self._state, self._known, self._clock = state, known, ElapsedTime(clock)
         self._look_ahead = LookAhead()
         self._leases = Leases()
+        # Questions whose answers need not wait for the run.
+        self.tickets: Tickets = {}
         # Pairs handed out because the plan wanted them; by now it may not.
         self._planned: set[Pair] = set()
         # Questions that somebody wants asked beside the plan's, and whom they are for.
@@ -54,7 +57,19 @@ class QuestionQueue:
         if not found and room > 0:
             found = list(islice(self._free(self._pairs_ahead(who, now), who, now), 1))
         self._planned.update(map(pair_of, found))
+        self._give_tickets(found, who, lease_seconds)
         return [self.hand_out(items, who, lease_seconds) for items in found]
+
+    def _give_tickets(
+        self, found: Iterable[tuple[str, str]], who: str | None, lease_seconds: float | None
+    ) -> None:
+        """Not for questions that somebody wants asked, and not in an audit: its beginning has to be
+        written down before the answers to it."""
+        if self._known.engine.run.labelling.audit is not None:
+            self.tickets.clear()
+        elif lease_seconds is not None:
+            new = {(who, pair_of(items)): items for items in found}
+            self.tickets.update({at: new[at] for at in new if at[1] not in self._wanted})
 
     def hand_out(
         self,
@@ -117,7 +132,7 @@ class QuestionQueue:
         run, question = engine.run, engine.question(pair)
         if run.awaits(question):
             return "plan"
-        if pair in self._planned and pair not in self._wanted and not run.done:
+        if pair in self._planned and pair not in self._wanted:
             return "ahead" if run.ledger.known(question) is None else "beside"
         return "extra" if run.ledger.implied(question) is None else "beside"
 
@@ -127,6 +142,7 @@ class QuestionQueue:
         "Same" also answers the other wanted questions about the item.
         """
         self._leases.end(pair, who)
+        self.tickets.pop((who, pair), None)
         if pair not in self._wanted:
             return
         del self._wanted[pair]
@@ -141,6 +157,7 @@ class QuestionQueue:
     def take_rows(self) -> None:
         """There are other rows: forget what people wanted asked, and leases of items that went."""
         self._wanted = {}
+        self.tickets.clear()
         self._leases.end_missing(self._state.items.row_of)
 
     # -- which questions -------------------------------------------------------------------------

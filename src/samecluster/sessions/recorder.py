@@ -42,11 +42,13 @@ class Recorder:
 
         ``engine`` is one for other rows, if the event brings some.
         """
-        drafts = self._drafts(kind, who, body, numbers)
-        imagined = self._known.of_state(self._log.imagined(*drafts), engine)
-        imagined.prepare()
-        self._log.append(drafts)
-        self._known.replace_run(imagined)
+        with self._log.lock:  # what was tried is what is written: no answer may come in between
+            self._log.take_in()
+            drafts = self._drafts(kind, who, body, numbers)
+            imagined = self._known.of_state(self._log.imagined(*drafts), engine)
+            imagined.prepare()
+            self._log.append(drafts)
+            self._known.replace_run(imagined)
 
     def imagined(self, *events: tuple[str, str | None, Mapping[str, Any]]) -> State:
         """The state after events (kind, who, body); nothing is written."""

@@ -22,6 +22,7 @@ from samecluster.errors import (
     StoreError,
 )
 from samecluster.points.array import validated
+from samecluster.questions.pair import Verdict
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import Premise
 from samecluster.sessions.answer_desk import AnswerDesk
@@ -29,6 +30,7 @@ from samecluster.sessions.conflicts import Conflict
 from samecluster.sessions.declarations import Declarations
 from samecluster.sessions.disagreement import Disagreement
 from samecluster.sessions.event_log import EventLog
+from samecluster.sessions.intake import Intake
 from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.parameters import checked_parameters
 from samecluster.sessions.progress import Progress, reason_of_end
@@ -37,7 +39,8 @@ from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.state import State
-from samecluster.sessions.storage.events import FORMAT
+from samecluster.sessions.state.votes import pair_of
+from samecluster.sessions.storage.events import FORMAT, Event
 from samecluster.sessions.storage.store import Store
 from samecluster.validation import checked_hint
 
@@ -99,6 +102,8 @@ class Session:
         self._queue = QuestionQueue(state, self._known, clock)
         self._recorder = Recorder(self._log, self._known)
         self._answers = AnswerDesk(self._recorder, self._queue)
+        self.intake = Intake(self._log, self._queue.tickets, self._answers.has_key)
+        self._log.on_event = self._close_question
         self._declarations = Declarations(self._recorder, self._known, self._queue)
         self._disagreement = Disagreement(self._recorder, self._known, self._queue)
 
@@ -200,6 +205,20 @@ class Session:
     flag = _offered(AnswerDesk.flag, "_answers")
     undo = _offered(AnswerDesk.undo, "_answers")
     retract = _offered(AnswerDesk.retract, "_answers")
+
+    def take_in(self) -> None:
+        """Take in what ``intake`` has kept, before anything else is done."""
+        self._log.take_in()
+
+    def show_numbers(self) -> None:
+        """People are about to see cluster numbers: the next event keeps them."""
+        promised = self._known.promise_numbers()
+        with self._log.lock:
+            self._log.numbers = promised
+
+    def _close_question(self, event: Event) -> None:
+        verdict = Verdict(event.body.get("verdict", Verdict.UNSURE))
+        self._queue.close(pair_of(event.body["items"]), event.who, verdict)
 
     @property
     def state(self) -> State:

@@ -1,8 +1,9 @@
 """A session that many requests use at once: calls queue for the one thread that owns it.
 
 While the queue is empty, the thread works out the next questions and publishes a summary that
-requests read without waiting. An answer is committed before its future is done, whatever else the
-thread has to do.
+requests read without waiting. Answers to questions that were handed out are kept by a thread of
+their own, all that wait in one commit, whatever the session's thread is busy with. An answer is
+committed before its future is done.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import enum
 import itertools
 import logging
 import queue
+import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +22,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from samecluster.errors import StoreError
+from samecluster.sessions.intake import SentAnswer
 from samecluster.sessions.session import Session
 from samecluster.web.snapshot import SessionSummary
 
@@ -29,6 +32,11 @@ _OVERDUE = 1.0
 """Seconds after which a summary is made although calls are waiting; more if it takes long."""
 _SHARE = 10
 """While calls wait, at most 1/10 of the time goes into summaries."""
+_IDLE_SHARE = 3
+"""With nothing else to do, at most 1/4: threads of one process work in turns."""
+_TURN = 0.0005
+"""Seconds after which a thread lets another go on. With Python's 0.005 an answer, which changes
+threads several times, would wait for the one that works out questions at each of them."""
 _LONGEST_CLOSE = 5.0
 """Seconds that `close` waits for the thread; answers are on disk either way."""
 
@@ -52,6 +60,14 @@ class _Call:
     done: Future[Any] = field(compare=False, default_factory=Future)
 
 
+@dataclass
+class _Sent:
+    """An answer on its way; ``done`` has its number, or None if the session has to decide."""
+
+    answer: SentAnswer
+    done: Future[int | None] = field(default_factory=Future)
+
+
 class SessionThread:
     """The session, the queue of calls, and the watchers that wait for the next summary.
 
@@ -64,13 +80,17 @@ class SessionThread:
         self._numbers = itertools.count()
         self._watchers: dict[asyncio.Event, asyncio.AbstractEventLoop] = {}
         self._watching = threading.Lock()
-        self._tried = self._version = -1
-        self._due_at = 0.0
+        self._tried = self._prepared = self._version = -1
+        self._due_at = self._idle_due_at = 0.0
         self._error_on_closing: StoreError | None = None
         self.closing = False
         self.summary = SessionSummary.blank(session)
         self._thread = threading.Thread(target=self._work, name="session", daemon=True)
+        self._sent: queue.SimpleQueue[_Sent | None] = queue.SimpleQueue()
+        self._intake = threading.Thread(target=self._take_answers, name="answers", daemon=True)
+        sys.setswitchinterval(min(_TURN, sys.getswitchinterval()))
         self._thread.start()
+        self._intake.start()
 
     async def call(self, work: Callable[[Session], T], urgency: Urgency = Urgency.LOOK) -> T:
         """Run ``work`` on the session in its thread; await what it returns."""
@@ -85,6 +105,21 @@ class SessionThread:
             return result
 
         return await self.call(both)
+
+    async def answer(self, answer: SentAnswer) -> int:
+        """Keep an answer as `Session.tell` does; its sequence number once it is safe."""
+        self._check_open()
+        sent = _Sent(answer)
+        self._sent.put(sent)
+        number = await asyncio.wrap_future(sent.done)
+        if number is not None:
+            return number
+        return await self.call(
+            lambda session: session.tell(
+                answer.question_id, answer.verdict, answer.who, key=answer.key, **answer.more
+            ),
+            Urgency.ANSWER,
+        )
 
     def watch(self) -> asyncio.Event:
         """An event that is set at every new summary, and when the thread is stopped."""
@@ -108,6 +143,8 @@ class SessionThread:
         StoreError if the file of the session is gone; it says where the answers were saved.
         """
         self.stop()
+        self._sent.put(None)
+        self._intake.join(_LONGEST_CLOSE)
         self._queue.put(_Call(Urgency.LAST, next(self._numbers), None))
         self._thread.join(_LONGEST_CLOSE)
         error, self._error_on_closing = self._error_on_closing, None
@@ -116,19 +153,45 @@ class SessionThread:
         return not self._thread.is_alive()
 
     def _put(self, work: Callable[[Session], T], urgency: Urgency) -> Future[T]:
-        if self.closing:
-            raise StoreError("the server is being stopped; send it again when it is back")
+        self._check_open()
         call = _Call(urgency, next(self._numbers), work)
         self._queue.put(call)
         return call.done
 
+    def _check_open(self) -> None:
+        if self.closing:
+            raise StoreError("the server is being stopped; send it again when it is back")
+
+    def _take_answers(self) -> None:
+        """All answers that wait are kept in one commit; then the session's thread hears of it."""
+        is_open = True
+        while is_open:
+            found = [self._sent.get()]
+            while not self._sent.empty():
+                found.append(self._sent.get())
+            is_open = None not in found
+            group = [one for one in found if one and one.done.set_running_or_notify_cancel()]
+            try:
+                numbers = self._session.intake.take([one.answer for one in group])
+            except BaseException as error:
+                if isinstance(error, StoreError):
+                    log.error("%s", error)
+                for one in group:
+                    one.done.set_exception(error)
+                continue
+            for one, number in zip(group, numbers, strict=True):
+                one.done.set_result(number)
+            self._queue.put(_Call(Urgency.LAST, next(self._numbers), lambda _: None))
+
     def _work(self) -> None:
         while True:
+            self._session.take_in()
             try:
-                call = self._queue.get(block=not self._is_behind())
+                call = self._next_call()
             except queue.Empty:
                 self._catch_up()
                 continue
+            self._session.take_in()
             if call.work is None:
                 try:
                     self._session.close()
@@ -138,6 +201,15 @@ class SessionThread:
             self._do(call)
             if self._is_behind() and time.monotonic() > self._due_at:
                 self._catch_up()
+
+    def _next_call(self) -> _Call:
+        """The next call; queue.Empty as soon as there is time for other things."""
+        if not self._is_behind():
+            return self._queue.get()
+        rest = self._idle_due_at - time.monotonic()
+        if self._prepared == self._session.state.n_events and rest > 0:
+            return self._queue.get(timeout=rest)
+        return self._queue.get(block=False)
 
     def _do(self, call: _Call) -> None:
         if call.work is None or not call.done.set_running_or_notify_cancel():
@@ -157,7 +229,9 @@ class SessionThread:
         """Work out the next questions, and publish a summary unless a call came meanwhile."""
         try:
             self._session.prepare()
-            if self._queue.empty() or time.monotonic() > self._due_at:
+            self._prepared = self._session.state.n_events
+            now = time.monotonic()
+            if now > (self._idle_due_at if self._queue.empty() else self._due_at):
                 self._publish()
         except Exception:
             # The next call for questions raises it again; nobody waits for this one.
@@ -167,10 +241,12 @@ class SessionThread:
     def _publish(self) -> None:
         self._version += 1
         start = time.monotonic()
+        self._session.show_numbers()
         self.summary = SessionSummary.of(self._session, self._version)
         self._tried = self.summary.sequence
         end = time.monotonic()
         self._due_at = end + max(_OVERDUE, _SHARE * (end - start))
+        self._idle_due_at = end + _IDLE_SHARE * (end - start)
         self._wake()
 
     def _wake(self) -> None:

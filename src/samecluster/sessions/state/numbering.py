@@ -9,8 +9,9 @@ part of another, and its number is provisional.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -31,23 +32,29 @@ class NumberedRecovery:
 
 
 def numbered(
-    recovery: Recovery, state: State, differ: Callable[[str, str], bool]
+    recovery: Recovery,
+    state: State,
+    differ: Callable[[str, str], bool],
+    promised: Mapping[str, int] = MappingProxyType({}),
 ) -> NumberedRecovery:
     """The recovery with its clusters renumbered.
 
-    ``differ`` says whether two items are known for good to be in different clusters.
+    ``differ`` says whether two items are known for good to be in different clusters, ``promised``
+    are numbers that no event has yet.
     """
-    number_of, anchors = _claimed(recovery, state)
-    following = max(state.numbers.values(), default=-1) + 1
-    new: dict[str, int] = {}
+    given = {**promised, **state.numbers}
+    number_of, anchors = _claimed(recovery, state, given)
+    following = max(given.values(), default=-1) + 1
+    new = {anchor: number for anchor, number in promised.items() if anchor not in state.numbers}
+    n_promised = len(new)
     provisional = []
     for label, anchor in _without_number(recovery, state, number_of):
         if all(differ(anchor, other) for other in anchors.values()):
-            new[anchor] = number_of[label] = following + len(new)
+            new[anchor] = number_of[label] = following + len(new) - n_promised
             anchors[number_of[label]] = anchor
         else:
             provisional.append((label, anchor))
-    for number, (label, anchor) in enumerate(provisional, start=following + len(new)):
+    for number, (label, anchor) in enumerate(provisional, start=following + len(new) - n_promised):
         number_of[label] = number
         anchors[number] = anchor
     table = np.full(int(recovery.labels.max(initial=-1)) + 2, -1, dtype=np.int64)
@@ -87,12 +94,14 @@ def _connected(start: str, neighbours: dict[str, list[str]]) -> Iterator[str]:
                 queue.append(there)
 
 
-def _claimed(recovery: Recovery, state: State) -> tuple[dict[int, int], dict[int, str]]:
+def _claimed(
+    recovery: Recovery, state: State, given: Mapping[str, int]
+) -> tuple[dict[int, int], dict[int, str]]:
     """The clusters that hold an anchor, an asked one first; of several numbers the lowest."""
     labels, how, row_of = recovery.labels, recovery.how_codes, state.items.row_of
     claims = sorted(
         (how[row] != How.ASKED, number, _birth(anchor, state), anchor)
-        for anchor, number in state.numbers.items()
+        for anchor, number in given.items()
         if (row := row_of.get(anchor)) is not None and labels[row] >= 0
     )
     number_of: dict[int, int] = {}

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
+from samecluster.sessions.intake import SentAnswer
 from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.session import Session
 from samecluster.web.context import Call, ServerContext
@@ -105,10 +105,9 @@ async def _release(context: ServerContext, call: Call) -> Any:
     errors=[CONFLICT],
 )
 async def _answer(context: ServerContext, call: Call) -> Any:
-    return await _take(
-        context,
-        lambda session: session.tell(call["question"], call["verdict"], call.who, key=call["key"]),
-    )
+    sent = SentAnswer(call["question"], call["verdict"], call.who, call["key"])
+    sequence = await context.thread.answer(sent)
+    return {"sequence": sequence, "progress": context.thread.summary.progress}
 
 
 @OPERATIONS.declare(
@@ -119,10 +118,11 @@ async def _answer(context: ServerContext, call: Call) -> Any:
     errors=[CONFLICT],
 )
 async def _flag(context: ServerContext, call: Call) -> Any:
-    return await _take(
-        context,
+    sequence = await context.thread.call(
         lambda session: session.flag(call["question"], call["note"], call.who, key=call["key"]),
+        Urgency.ANSWER,
     )
+    return {"sequence": sequence, "progress": context.thread.summary.progress}
 
 
 @OPERATIONS.declare(
@@ -192,9 +192,3 @@ async def _groups(context: ServerContext, call: Call) -> Any:
         )
         row = asked[0].rows[0] if asked else None
     return context.views.groups(row, context.thread.summary)
-
-
-async def _take(context: ServerContext, work: Callable[[Session], int]) -> Any:
-    """Take an answer; the reply comes once it is committed, before the next question is known."""
-    sequence = await context.thread.call(work, Urgency.ANSWER)
-    return {"sequence": sequence, "progress": context.thread.summary.progress}
