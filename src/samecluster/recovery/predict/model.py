@@ -36,10 +36,9 @@ _FIRST_LOOK, _NEXT_LOOK = 15, 1.5
 # Spread points before doubt steers, and how many candidates for each; chosen by benchmarks/predict
 _START, _START_CANDIDATES = 12, 1000
 _FEW = 6  # asked points; with fewer the calibration has nothing to hold on to
-# Points with the smallest gap whose gain is computed; chosen by benchmarks/predict
-_CANDIDATES = 30
-# Where rows have to be solved for: of so many smallest gaps those with most doubt around them
-_GAPS, _SOLVED_FOR = 200, 4
+# Points with most doubt around them, of which those are tried that questions place soonest; fewer
+# where rows have to be solved for
+_DOUBTFUL, _CANDIDATES, _SOLVED_FOR = 200, 30, 4
 # Share of points whose predicted group is used for whitening; chosen by benchmarks/predict
 _TRUSTED = 0.7
 _COMPARED_ON = 2000  # points besides the asked ones on which models of large data are compared
@@ -47,9 +46,11 @@ _STAYING = 0.005  # leave-one-out error by which another model must be better: o
 _GRAPH = 0.005  # bonus of graph models, from the first trials of docs/prediction.md
 _CLOUDS_EVERY = 5  # answers: clouds of thousands of points hardly move with one
 _CLOUDS = 0.01  # leave-one-out error by which clouds must be better before they are heard
+# Doubt below which every other point is a misfit: before, points that fit nowhere teach nothing
+_MISFITS_BELOW = 0.05
+_BEYOND_DOUBT = 0.999  # probability of its own group above which no point is a misfit
 _WORTH_HEARING = 0.05  # how much worse clouds may be and still point at misfits
 _AT_RANDOM = 8  # every so manieth point is drawn at random (`certainty`)
-_BEYOND_DOUBT = 0.999  # probability of its own group above which no point is a misfit
 # For choosing questions only: sharper than calibrated, so that near ties count most
 _STEERING_SHARPNESS = 12.0
 
@@ -404,10 +405,9 @@ class Predictor:
     def next_item(self, skip: Iterable[int]) -> int | None:
         """The point of the core whose answer would teach most; None if all are known or skipped.
 
-        The first few are spread over the data. Later ones are, in turn, the point whose answer
-        removes most doubt of those that the regression is least sure about, and the point that
-        fits its predicted group worst as a cloud, as long as clouds describe the answers. Every
-        eighth is drawn at random.
+        The first few are spread over the data. Later ones remove most doubt per question; once
+        little is left, every other one is the point that fits its predicted group worst as a
+        cloud, as long as clouds describe the answers. Every eighth is drawn at random.
         """
         open_ = np.ones(len(self.core), dtype=np.bool_)
         open_[self._model.asked] = False
@@ -422,7 +422,8 @@ class Predictor:
             item = int(self.core[self._rng.choice(candidates)])
             self._drawn.add(item)
             return item
-        at = self._worst_fit(candidates) if self._turn % 2 == 0 else None
+        fits = self._turn % 2 or self.doubt > _MISFITS_BELOW
+        at = None if fits else self._worst_fit(candidates)
         if at is None:
             at = self._most_telling(candidates, open_)
         else:
@@ -457,17 +458,33 @@ class Predictor:
         return int(some[model.gain(some, np.ones(len(self.core))).argmax()])
 
     def _most_telling(self, candidates: IntArray, open_: BoolArray) -> int:
-        mean = self._model.mean
-        two = np.partition(mean[candidates], -2, axis=1)[:, -2:]
-        close = candidates[np.argsort(two[:, 1] - two[:, 0], kind="stable")]
-        chances = Calibration(_STEERING_SHARPNESS, 0.0).probabilities(mean)
+        """The point whose answer removes most doubt per question.
+
+        Points that nearly every group might have, or none, take many questions and tell little
+        about others, so that doubt alone is a bad guide.
+        """
+        chances = Calibration(_STEERING_SHARPNESS, 0.0).probabilities(self._model.mean)
         doubt = np.where(open_, 1.0 - chances.max(axis=1), 0.0).astype(np.float32)
-        if self.graph.is_dense:
-            close = close[:_CANDIDATES]
-        else:
-            near = doubt[close[:_GAPS]] * self.graph.around(doubt)[close[:_GAPS]]
-            close = close[np.argsort(-near, kind="stable")[:_SOLVED_FOR]]
-        return int(close[self._model.gain(close, doubt).argmax()])
+        near = (doubt * self.graph.around(doubt))[candidates]
+        order = np.argsort(-near, kind="stable")[:_DOUBTFUL]
+        ease = 1.0 / self._questions_to_place(candidates[order])
+        tried = _CANDIDATES if self.graph.is_dense else _SOLVED_FOR
+        best = np.argsort(-near[order] * ease, kind="stable")[:tried]
+        some = candidates[order[best]]
+        return int(some[(self._model.gain(some, doubt) * ease[best]).argmax()])
+
+    def _questions_to_place(self, at: IntArray) -> FloatArray:
+        """(m,) the expected number of questions until points of the core are placed.
+
+        Groups are tried from the likeliest on, until a new group is likelier than all the others.
+        """
+        scores = self._scale() * self._model.mean[at].astype(np.float64)
+        for row, one in enumerate(self.core[at].tolist()):
+            scores[row, [self._column(group) for group in self.outside(one)]] = -np.inf
+        same = -np.sort(-self.sameness.chances(scores, np.zeros(len(at), dtype=np.int64)), axis=1)
+        left = 1.0 - np.cumsum(same, axis=1) + same
+        new = 1.0 - same.sum(axis=1, keepdims=True)
+        return np.asarray(np.maximum(np.where(left > 2.0 * new, left, 0.0).sum(axis=1), 1.0))
 
     def _worst_fit(self, candidates: IntArray) -> int | None:
         scores = self._cloud_scores()
