@@ -1,7 +1,8 @@
 """32 people at once for ten minutes, on a session that does not run out of questions.
 
 Ratios of one run: how long acknowledgements take beside those of a person alone, and how much
-memory the server has at the end beside after its first minute. Only loopback addresses are used.
+memory the server has beside after its first minute. The seconds behind the ratios are printed too;
+they are those of this machine as busy as it is. Only loopback addresses are used.
 """
 
 from __future__ import annotations
@@ -34,14 +35,13 @@ PAUSE = 1.0
 
 @dataclass
 class Load:
-    """Seconds until each answer was acknowledged, and the server's memory in MiB, with times."""
+    """Seconds until each answer was acknowledged and each question came, and the server's memory in
+    MiB, with times."""
 
     seconds: list[float] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
     memory: list[tuple[float, float]] = field(default_factory=list)
     acknowledged: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def slow(self) -> float:
-        return float(np.percentile(self.seconds, 95))
 
 
 def write_table(path: Path, n: int, k: int) -> dict[str, int]:
@@ -65,7 +65,9 @@ async def label(
             for number in itertools.count():
                 if time.monotonic() >= end:
                     return
+                start = time.perf_counter()
                 asked = (await client.post("/api/v1/next", json={"count": 1})).json()
+                load.waits.append(time.perf_counter() - start)
                 assert not asked["ended"], "the session has run out of questions"
                 for question in asked["questions"]:
                     await asyncio.sleep(pause)
@@ -150,11 +152,26 @@ def measure(table: Path, truth: dict[str, int], n_people: int, seconds: float) -
     finally:
         process.kill()
         process.communicate()
+    tell(alone, load, n_people)
+
+
+def tell(alone: Load, load: Load, n_people: int) -> None:
     median = statistics.median(alone.seconds)
-    minute = [mib for at, mib in load.memory if at >= min(60.0, seconds / 2)]
+    slow = float(np.percentile(load.seconds, 95))
     print(f"{len(load.seconds):,} answers of {n_people} people, {len(alone.seconds)} of one alone")
-    print(f"95 % acknowledged within {load.slow() / median:.1f} x the median of one person")
-    print(f"memory at the end / after the first minute: {minute[-1] / minute[0]:.3f}")
+    print(f"95 % acknowledged within {slow / median:.1f} x the median of one person")
+    for what, one in (("alone", alone), ("together", load)):
+        acknowledged = _milliseconds(one.seconds)
+        print(f"{what}: acknowledged after {acknowledged}, next after {_milliseconds(one.waits)}")
+    first = next(mib for at, mib in load.memory if at >= min(60.0, load.memory[-1][0] / 2))
+    minutes = [f"{mib / first:.3f}" for at, mib in load.memory if int(at) % 60 == 0]
+    print(f"memory / after the first minute, by minutes: {' '.join(minutes)}")
+    print(f"memory at the end / after the first minute: {load.memory[-1][1] / first:.3f}")
+
+
+def _milliseconds(seconds: list[float]) -> str:
+    half, most, all_ = 1000 * np.percentile(seconds, [50, 95, 100])
+    return f"{half:.1f} ms (95 %: {most:.1f}, all: {all_:.1f})"
 
 
 if __name__ == "__main__":

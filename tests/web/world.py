@@ -25,6 +25,7 @@ import pytest
 
 from samecluster.errors import StoreError
 from samecluster.recovery.result.how import How
+from samecluster.sessions.intake import SentAnswer
 from samecluster.sessions.question import question_id
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.state import State
@@ -79,24 +80,37 @@ def beginning(method: int, opinions: int) -> Beginning:
 
 
 class _CalmThread:
-    """Stands for the session's thread: calls are made at once, summaries now and then."""
+    """Stands for the session's threads: calls are made at once, summaries now and then. Most
+    answers are kept while the session is busy, and taken in later."""
 
     closing = False
 
     def __init__(self, session: Session, rng: random.Random) -> None:
         self._session, self._rng, self._version = session, rng, 0
+        self.n_taken = 0
         self.summary = SessionSummary.blank(session)
 
     async def call(self, work: Callable[[Session], Any], urgency: Any = None) -> Any:
         del urgency
+        self._session.take_in()
         try:
             return work(self._session)
         finally:
             if self._rng.random() < 0.3:
                 self.publish()
 
+    async def answer(self, answer: SentAnswer) -> Any:
+        if self._rng.random() < 0.8:
+            (number,) = self._session.intake.take([answer])
+            if number is not None:
+                self.n_taken += 1
+                return number
+        return await self.call(lambda session: session.judge(answer))
+
     def publish(self) -> None:
         self._version += 1
+        self._session.take_in()
+        self._session.show_numbers()
         self.summary = SessionSummary.of(self._session, self._version)
 
 
@@ -526,7 +540,13 @@ class World:
             self.n_questions_at.append(self.model.n_questions)
             self.items_at.append(len(self.asked_about))
         if not self.was_written_to:
-            assert self.server.session.state == self.model, "the state is what the log says"
+            session = self.server.session
+            state = session.state
+            if session._log.waiting:
+                state = state.copy()
+                for event in session._log.waiting:
+                    state.apply(event)
+            assert state == self.model, "the state is what the log says"
 
     def _check_reply(
         self, person: Person, path: str, body: dict[str, Any], status: int, text: str
