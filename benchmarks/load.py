@@ -12,6 +12,7 @@ import asyncio
 import csv
 import itertools
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -30,7 +31,8 @@ from samecluster.workspace.request import Request
 
 TOKEN = "0123456789abcdef0123"
 PAUSE = 1.0
-"""Seconds that a person looks at a question; programs would answer at once."""
+"""Seconds that a person looks at a question, on average: half to one and a half. Programs would
+answer at once; a crowd that answers at the same instant, every second, is not what people do."""
 
 
 @dataclass
@@ -57,7 +59,7 @@ async def label(
     base: str, secrets: dict[str, str], truth: dict[str, int], most: float, pause: float = PAUSE
 ) -> Load:
     """People who ask and answer until the time is up."""
-    load, end = Load(), time.monotonic() + most
+    load, end, luck = Load(), time.monotonic() + most, random.Random(0)
 
     async def one(name: str, secret: str) -> None:
         headers = {"Authorization": f"Bearer {secret}", "X-Samecluster": "1"}
@@ -70,7 +72,7 @@ async def label(
                 load.waits.append(time.perf_counter() - start)
                 assert not asked["ended"], "the session has run out of questions"
                 for question in asked["questions"]:
-                    await asyncio.sleep(pause)
+                    await asyncio.sleep(pause * luck.uniform(0.5, 1.5))
                     load.seconds.append(await answer(client, name, question, number))
                 if not asked["questions"]:
                     await asyncio.sleep(0.2)
