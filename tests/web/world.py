@@ -594,6 +594,10 @@ class World:
         id_, verdict, note, sequence = self.acknowledged[key]
         event = self.log[sequence - 1]
         assert event.who == key[0]
+        if event.kind == "looked" and not id_.startswith("{"):
+            said = {question_id(answer[:2]): answer[2] for answer in event.body["answers"]}
+            assert (said.get(id_), note) == (verdict, None), "said before, as part of a look"
+            return
         if event.kind == "looked":
             assert event.body["look"] == json.loads(id_), "a look is kept as a whole"
             assert event.body["reply"] == json.loads(verdict)
