@@ -165,10 +165,13 @@ def tell(alone: Load, load: Load, n_people: int) -> None:
     for what, one in (("alone", alone), ("together", load)):
         acknowledged = _milliseconds(one.seconds)
         print(f"{what}: acknowledged after {acknowledged}, next after {_milliseconds(one.waits)}")
-    first = next(mib for at, mib in load.memory if at >= min(60.0, load.memory[-1][0] / 2))
+    end, last = load.memory[-1]
+    begin, first = next(one for one in load.memory if one[0] >= min(60.0, end / 2))
     minutes = [f"{mib / first:.3f}" for at, mib in load.memory if int(at) % 60 == 0]
     print(f"memory / after the first minute, by minutes: {' '.join(minutes)}")
-    print(f"memory at the end / after the first minute: {load.memory[-1][1] / first:.3f}")
+    each = 1024 * (last - first) / (len(load.seconds) * (1 - begin / end))
+    print(f"memory at the end / after the first minute: {last / first:.3f}", end="")
+    print(f", about {each:.1f} KiB per answer")
 
 
 def _milliseconds(seconds: list[float]) -> str:
