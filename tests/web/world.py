@@ -344,7 +344,7 @@ class World:
         status, text = self.server.reply(person.secret, path, body)
         self.counts["requests"] += 1
         self.counts[f"status {status}"] += 1
-        if self.rng.random() < 0.01 and not self.calm:
+        if self.rng.random() < 0.01 and not self.calm and not self.is_out_of_place:
             self._kill()  # committed, and not acknowledged
             return
         self._check_reply(person, path, body, status, text)
