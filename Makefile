@@ -11,7 +11,7 @@ help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
 	@echo "make test       all tests"
 	@echo "make test-long  the same campaigns with many more runs"
-	@echo "make test-mutants  40 faults put into a copy of the source: do the tests notice?"
+	@echo "make test-mutants  41 faults put into a copy of the source: do the tests notice?"
 	@echo "make test-wheel a few tests against the built wheel, on every Python at hand and with the lowest versions"
 	@echo "make coverage   lines of certify, proof, questions and sessions that their tests reach, with a floor for each"
 	@echo "make lint       ruff, mypy --strict and codespell"

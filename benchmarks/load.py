@@ -1,7 +1,8 @@
 """32 people at once for ten minutes, on a session that does not run out of questions.
 
 Ratios of one run: how long acknowledgements take beside those of a person alone, and how much
-memory the server has at the end beside after its first minute. Only loopback addresses are used.
+memory the server has beside after its first minute. The seconds behind the ratios are printed too;
+they are those of this machine as busy as it is. Only loopback addresses are used.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import asyncio
 import csv
 import itertools
 import os
+import random
 import statistics
 import subprocess
 import sys
@@ -29,19 +31,19 @@ from samecluster.workspace.request import Request
 
 TOKEN = "0123456789abcdef0123"
 PAUSE = 1.0
-"""Seconds that a person looks at a question; programs would answer at once."""
+"""Seconds that a person looks at a question, on average: half to one and a half. Programs would
+answer at once; a crowd that answers at the same instant, every second, is not what people do."""
 
 
 @dataclass
 class Load:
-    """Seconds until each answer was acknowledged, and the server's memory in MiB, with times."""
+    """Seconds until each answer was acknowledged and each question came, and the server's memory in
+    MiB, with times."""
 
     seconds: list[float] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
     memory: list[tuple[float, float]] = field(default_factory=list)
     acknowledged: list[tuple[str, str, str]] = field(default_factory=list)
-
-    def slow(self) -> float:
-        return float(np.percentile(self.seconds, 95))
 
 
 def write_table(path: Path, n: int, k: int) -> dict[str, int]:
@@ -57,7 +59,7 @@ async def label(
     base: str, secrets: dict[str, str], truth: dict[str, int], most: float, pause: float = PAUSE
 ) -> Load:
     """People who ask and answer until the time is up."""
-    load, end = Load(), time.monotonic() + most
+    load, end, luck = Load(), time.monotonic() + most, random.Random(0)
 
     async def one(name: str, secret: str) -> None:
         headers = {"Authorization": f"Bearer {secret}", "X-Samecluster": "1"}
@@ -65,10 +67,12 @@ async def label(
             for number in itertools.count():
                 if time.monotonic() >= end:
                     return
+                start = time.perf_counter()
                 asked = (await client.post("/api/v1/next", json={"count": 1})).json()
+                load.waits.append(time.perf_counter() - start)
                 assert not asked["ended"], "the session has run out of questions"
                 for question in asked["questions"]:
-                    await asyncio.sleep(pause)
+                    await asyncio.sleep(pause * luck.uniform(0.5, 1.5))
                     load.seconds.append(await answer(client, name, question, number))
                 if not asked["questions"]:
                     await asyncio.sleep(0.2)
@@ -150,11 +154,29 @@ def measure(table: Path, truth: dict[str, int], n_people: int, seconds: float) -
     finally:
         process.kill()
         process.communicate()
+    tell(alone, load, n_people)
+
+
+def tell(alone: Load, load: Load, n_people: int) -> None:
     median = statistics.median(alone.seconds)
-    minute = [mib for at, mib in load.memory if at >= min(60.0, seconds / 2)]
+    slow = float(np.percentile(load.seconds, 95))
     print(f"{len(load.seconds):,} answers of {n_people} people, {len(alone.seconds)} of one alone")
-    print(f"95 % acknowledged within {load.slow() / median:.1f} x the median of one person")
-    print(f"memory at the end / after the first minute: {minute[-1] / minute[0]:.3f}")
+    print(f"95 % acknowledged within {slow / median:.1f} x the median of one person")
+    for what, one in (("alone", alone), ("together", load)):
+        acknowledged = _milliseconds(one.seconds)
+        print(f"{what}: acknowledged after {acknowledged}, next after {_milliseconds(one.waits)}")
+    end, last = load.memory[-1]
+    begin, first = next(one for one in load.memory if one[0] >= min(60.0, end / 2))
+    minutes = [f"{mib / first:.3f}" for at, mib in load.memory if int(at) % 60 == 0]
+    print(f"memory / after the first minute, by minutes: {' '.join(minutes)}")
+    each = 1024 * (last - first) / (len(load.seconds) * (1 - begin / end))
+    print(f"memory at the end / after the first minute: {last / first:.3f}", end="")
+    print(f", about {each:.1f} KiB per answer")
+
+
+def _milliseconds(seconds: list[float]) -> str:
+    half, most, all_ = 1000 * np.percentile(seconds, [50, 95, 100])
+    return f"{half:.1f} ms (95 %: {most:.1f}, all: {all_:.1f})"
 
 
 if __name__ == "__main__":

@@ -2,11 +2,15 @@
 
 import pytest
 
+from samecluster.errors import InvalidInputError
+from samecluster.tables import read_table
+from samecluster.tables.display import columns_to_show
 from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
+from samecluster.workspace.stored_preparation import StoredPreparation
 from tests.cases.campaign import runs
 from tests.cases.command_line import run
-from tests.cases.hostile_sessions import Row, mutants, rows_of, write_session
+from tests.cases.hostile_sessions import BAD, Row, mutants, rows_of, write_session
 from tests.web.served import Data, write_data
 
 LONGEST = 3
@@ -88,3 +92,23 @@ def test_events_in_an_impossible_order_are_one_line(made: tuple[Data, list[Row]]
     retracts_nothing = [rows[0], (2, "retracted", rows[1][2], "ann", {"sequence": 99})]
     for number, changed in enumerate((swapped, no_beginning, twice, retracts_nothing)):
         check(data, str(number), list(changed), number)
+
+
+def test_options_of_another_kind_are_one_line(made: tuple[Data, list[Row]]) -> None:
+    """Case "mutant 113, history" of the corpus: columns to ignore that were no list."""
+    data, (first, *rest) = made
+    table = read_table(data.path)
+    preparation = first[4]["preparation"]
+    for name, before in preparation["wanted"].items():
+        for value in BAD:
+            wanted = {**preparation["wanted"], name: value}
+            stored = {**preparation, "wanted": wanted}
+            try:
+                options = StoredPreparation.from_json(stored).options
+            except (TypeError, ValueError, InvalidInputError):
+                continue
+            assert columns_to_show(table, options), (name, value, before)
+    for number, name in ((0, "ignore"), (1, "texts"), (2, "features"), (3, "ignore")):
+        stored = {**preparation, "wanted": {**preparation["wanted"], name: None if number else 7}}
+        body = {**first[4], "preparation": stored}
+        check(data, name, [(*first[:4], body), *rest], number)

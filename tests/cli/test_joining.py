@@ -2,6 +2,7 @@
 
 import csv
 import shlex
+import shutil
 import sys
 from pathlib import Path
 
@@ -19,6 +20,7 @@ for line in sys.stdin:
     answer = {"id": question["id"], "verdict": "same" if same else "different"}
     print(json.dumps(answer), flush=True)
 """
+GOLDEN = Path(__file__).parents[1] / "golden" / "tables"
 SIMULATED = ("cluster", "d.csv", "--truth", "kind", "--max-questions", "9")
 BY_PROGRAM = ("cluster", "d.csv", "--oracle-cmd", shlex.join([sys.executable, "-c", PROGRAM]),
               "--features", "a,b", "--max-questions", "9")  # fmt: skip
@@ -109,3 +111,26 @@ def test_program_sessions_go_on(folder, who) -> None:
     assert run(*BY_PROGRAM, *who, "--max-questions", "3").returncode == 0
     assert run(*BY_PROGRAM, *who, "--max-questions", "6").returncode == 0
     assert answering() == {"program gpt" if who else "program"}
+
+
+def test_a_named_programs_session_of_before_names_of_programs_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made with ``--oracle-cmd ... --who gpt --max-questions 4`` when it was stored as "gpt"."""
+    for name in ("named-program.csv", "named-program.csv.samecluster"):
+        shutil.copy(GOLDEN / name, tmp_path)
+    monkeypatch.chdir(tmp_path)
+    path = "named-program.csv.samecluster"
+    program = PROGRAM.replace('["kind"]', '["a"] > 10')
+    command = ("cluster", "named-program.csv", "--oracle-cmd",
+               shlex.join([sys.executable, "-c", program]))  # fmt: skip
+    assert answering(path) == {"gpt"}
+    for who in ((), ("--who", "ann")):
+        done = run(*command, *who, "--max-questions", "5")
+        assert done.returncode == 2
+        assert "has answers of gpt" in done.stderr
+    for most in ("5", "6"):
+        done = run(*command, "--who", "gpt", "--max-questions", most)
+        assert done.returncode == 0, done.stderr
+    assert answering(path) == {"gpt", "program gpt"}
+    assert [kind for kind, _ in events(path)].count("answered") == 6

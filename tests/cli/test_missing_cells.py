@@ -134,3 +134,17 @@ def test_proofs_say_that_they_are_about_filled_cells(gaps: Path) -> None:
     with reopen(session) as opened:
         (premise,) = opened.session.snapshot().prepared
         assert str(premise) == "that is so with 3 missing cells filled in by medians"
+
+
+def test_margin_has_the_options_that_its_messages_name(gaps: Path) -> None:
+    looked = ("margin", gaps, "--labels", "truth", "--id", "name")
+    filled = run(*looked)
+    assert FILLED in words_of(filled.stdout)
+    stopped = run(*looked, "--missing", "error")
+    assert stopped.returncode == 2
+    assert "leave out the column with --ignore, or the rows with --missing drop" in stopped.stderr
+    for options, rows, columns in (("--missing drop", 38, 2), ("--ignore x", 40, 1)):
+        done = run(*looked, *options.split())
+        assert f"{rows} rows, {columns} column" in done.stdout, done.stderr
+        assert "Declare a margin of at most" in done.stdout
+    assert "--labels COLUMN" in run("margin", gaps).stderr

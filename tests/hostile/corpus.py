@@ -149,7 +149,7 @@ ODD_CSV: dict[str, bytes | Callable[[], bytes]] = {
     "long cell": lambda: HEAD + ROWS + b"z" * 20_000_000 + b",1.5,2.5\n",
     "long quoted cell": lambda: HEAD + ROWS + b'"' + b"z\n" * 3_000_000 + b'",1.5,2.5\n',
     "blank lines": lambda: HEAD + ROWS + b"\n" * 1_000_000,
-    "many columns": lambda: _wide(5_000),
+    "many columns": lambda: _wide(20_000),
 }  # fmt: skip
 
 

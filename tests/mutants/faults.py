@@ -236,14 +236,19 @@ _QUESTIONS = (
 _SESSIONS = (
     Fault(
         "taken-in-before-stored",
-        "        sequences = self._store.append(events)\n"
-        "        for event, sequence in zip(events, sequences, strict=True):\n"
-        "            self.state.apply(replace(event, sequence=sequence))\n",
-        "        for event in events:\n"
-        "            self.state.apply(replace(event, sequence=self.state.n_events + 1))\n"
-        "        self._store.append(events)\n",
+        "            for event in self._stored(events):\n                self.state.apply(event)\n",
+        "            for event in events:\n"
+        "                self.state.apply(replace(event, sequence=self.state.n_events + 1))\n"
+        "            self._stored(events)\n",
         "an answer is stored before anything rests on it",
         "tests/sessions/test_event_log.py tests/sessions/reliability/test_damage.py",
+    ),
+    Fault(
+        "judged-on-old-news",
+        "if is_judged and is_overtaken:",
+        "if is_judged and is_overtaken and not events:",
+        "an answer that comes twice at the same moment is kept once",
+        "tests/sessions/test_intake.py",
     ),
     Fault(
         "not-on-the-disk",

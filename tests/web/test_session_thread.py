@@ -9,6 +9,8 @@ import pytest
 
 from samecluster.errors import InvalidInputError, StoreError
 from samecluster.instances import make_ellipsoids
+from samecluster.questions.pair import Verdict
+from samecluster.sessions.intake import SentAnswer
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.store import MemoryStore
 from samecluster.web.session_thread import SessionThread, Urgency
@@ -90,3 +92,60 @@ def test_many_answers_at_once_are_all_taken(thread) -> None:
         return await asyncio.gather(*(thread.call(answer, Urgency.ANSWER) for _ in range(40)))
 
     assert sorted(asyncio.run(crowd())) == list(range(2, 42))
+
+
+def sent(session: Session, who: str) -> SentAnswer:
+    (question,) = session.ask(who, lease_seconds=60)
+    return SentAnswer(question.id, Verdict.DIFFERENT, who, f"answer-of-{who}")
+
+
+def test_answers_are_acknowledged_while_the_session_is_busy_in_few_commits(
+    thread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    people, commits, blocked = "abcdefgh", list[int](), threading.Event()
+    append = MemoryStore.append
+
+    def counted(store: MemoryStore, events: Any) -> list[int]:
+        commits.append(len(events))
+        return append(store, events)
+
+    monkeypatch.setattr(MemoryStore, "append", counted)
+
+    async def crowd() -> Any:
+        answers = await thread.call(lambda session: [sent(session, who) for who in people])
+        busy = asyncio.create_task(thread.call(lambda session: blocked.wait(), Urgency.ANSWER))
+        with thread._session._log.lock:  # the first one has to wait, and so all do
+            tasks = [asyncio.create_task(thread.answer(one)) for one in answers]
+            await asyncio.sleep(0.2)
+            assert not commits
+        numbers = await asyncio.wait_for(asyncio.gather(*tasks), 60)
+        assert not busy.done()
+        assert thread._session.state.n_events == 1
+        blocked.set()
+        await busy
+        again = await asyncio.gather(*(thread.answer(one) for one in answers))
+        assert again == numbers
+        return numbers
+
+    assert sorted(asyncio.run(crowd())) == list(range(2, 2 + len(people)))
+    assert len(commits) <= 2
+    assert sum(commits) == len(people)
+
+
+def test_an_answer_that_cannot_be_kept_is_an_error_and_may_come_again(
+    thread, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def send() -> int:
+        answer = await thread.call(lambda session: sent(session, "Ann"))
+        with monkeypatch.context() as patch:
+
+            def full(store: MemoryStore, events: Any) -> list[int]:
+                raise StoreError("the disk is full")
+
+            patch.setattr(MemoryStore, "append", full)
+            with pytest.raises(StoreError, match="full"):
+                await thread.answer(answer)
+        number: int = await thread.answer(answer)
+        return number
+
+    assert asyncio.run(send()) == 2

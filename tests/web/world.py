@@ -25,6 +25,7 @@ import pytest
 
 from samecluster.errors import StoreError
 from samecluster.recovery.result.how import How
+from samecluster.sessions.intake import SentAnswer
 from samecluster.sessions.question import question_id
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.state import State
@@ -79,24 +80,37 @@ def beginning(method: int, opinions: int) -> Beginning:
 
 
 class _CalmThread:
-    """Stands for the session's thread: calls are made at once, summaries now and then."""
+    """Stands for the session's threads: calls are made at once, summaries now and then. Most
+    answers are kept while the session is busy, and taken in later."""
 
     closing = False
 
     def __init__(self, session: Session, rng: random.Random) -> None:
         self._session, self._rng, self._version = session, rng, 0
+        self.n_taken = 0
         self.summary = SessionSummary.blank(session)
 
     async def call(self, work: Callable[[Session], Any], urgency: Any = None) -> Any:
         del urgency
+        self._session.take_in()
         try:
             return work(self._session)
         finally:
             if self._rng.random() < 0.3:
                 self.publish()
 
+    async def answer(self, answer: SentAnswer) -> Any:
+        if self._rng.random() < 0.8:
+            (number,) = self._session.intake.take([answer])
+            if number is not None:
+                self.n_taken += 1
+                return number
+        return await self.call(lambda session: session.judge(answer))
+
     def publish(self) -> None:
         self._version += 1
+        self._session.take_in()
+        self._session.show_numbers()
         self.summary = SessionSummary.of(self._session, self._version)
 
 
@@ -330,7 +344,7 @@ class World:
         status, text = self.server.reply(person.secret, path, body)
         self.counts["requests"] += 1
         self.counts[f"status {status}"] += 1
-        if self.rng.random() < 0.01 and not self.calm:
+        if self.rng.random() < 0.01 and not self.calm and not self.is_out_of_place:
             self._kill()  # committed, and not acknowledged
             return
         self._check_reply(person, path, body, status, text)
@@ -526,7 +540,13 @@ class World:
             self.n_questions_at.append(self.model.n_questions)
             self.items_at.append(len(self.asked_about))
         if not self.was_written_to:
-            assert self.server.session.state == self.model, "the state is what the log says"
+            session = self.server.session
+            state = session.state
+            if session._log.waiting:
+                state = state.copy()
+                for event in session._log.waiting:
+                    state.apply(event)
+            assert state == self.model, "the state is what the log says"
 
     def _check_reply(
         self, person: Person, path: str, body: dict[str, Any], status: int, text: str
@@ -574,6 +594,10 @@ class World:
         id_, verdict, note, sequence = self.acknowledged[key]
         event = self.log[sequence - 1]
         assert event.who == key[0]
+        if event.kind == "looked" and not id_.startswith("{"):
+            said = {question_id(answer[:2]): answer[2] for answer in event.body["answers"]}
+            assert (said.get(id_), note) == (verdict, None), "said before, as part of a look"
+            return
         if event.kind == "looked":
             assert event.body["look"] == json.loads(id_), "a look is kept as a whole"
             assert event.body["reply"] == json.loads(verdict)

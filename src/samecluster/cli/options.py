@@ -186,6 +186,12 @@ _OPTIONS = {
     for name, option in options.items()
 }
 
+ONLY_OF_SESSIONS = (
+    *("session", "who", "labels_as", "pairs", "margin", "lift", "clusters", "audit"),
+    *("max_questions", "looks", "seed", "in_blocks", "dask"),
+)
+"""The fields of `Request` that mean nothing to commands which only look at data."""
+
 
 def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """A command whose first parameter is a `Request`: its fields become options of the command.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from samecluster.errors import InvalidInputError, ProtocolError
 from samecluster.questions.look import Reply
 from samecluster.questions.pair import Verdict
+from samecluster.sessions.event_log import Overtaken
+from samecluster.sessions.intake import SentAnswer
 from samecluster.sessions.look_answers import new_answers, said_again
 from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.question import (
@@ -48,12 +50,12 @@ class AnswerDesk:
         Another verdict of the same person replaces the one before. The run hears of a ``deferred``
         answer when it next begins from all answers. ``seconds`` is how long it was looked at.
         """
-        verdict = checked_verdict(verdict)
-        body = _timed(seconds)
-        if verdict is Verdict.UNSURE:
-            return self._take("unsure", body, question_id, verdict, who, key, deferred)
-        body["verdict"] = verdict.value
-        return self._take("answered", body, question_id, verdict, who, key, deferred)
+        sent = SentAnswer(question_id, checked_verdict(verdict), who, key, seconds)
+        return self.judge(sent, deferred)
+
+    def judge(self, sent: SentAnswer, deferred: bool = False) -> int:
+        """Take in what `tell` or `flag` was given."""
+        return _judged(lambda: self._take(sent, deferred))
 
     def flag(
         self,
@@ -65,8 +67,7 @@ class AnswerDesk:
         seconds: float | None = None,
     ) -> int:
         """Say that a question cannot be answered as it stands, and why; counts as "unsure"."""
-        body = {**_timed(seconds), "note": note}
-        return self._take("flagged", body, question_id, Verdict.UNSURE, who, key)
+        return self.judge(SentAnswer(question_id, Verdict.UNSURE, who, key, seconds, note))
 
     def tell_look(
         self,
@@ -84,6 +85,16 @@ class AnswerDesk:
         look, if the look is no longer open, or if it joins what answers separate. Keys are those
         of `tell`.
         """
+        return _judged(lambda: self._take_look(look_id, reply, who, key, seconds))
+
+    def _take_look(
+        self,
+        look_id: str,
+        reply: Reply | Mapping[str, Any],
+        who: str | None,
+        key: str | None,
+        seconds: float | None,
+    ) -> int:
         state = self._recorder.state
         look = self._queue.look(look_id)
         if not isinstance(reply, Mapping):
@@ -92,7 +103,7 @@ class AnswerDesk:
             looked = checked_reply(Looked(look.id), dict(reply))
         except InvalidInputError as error:
             raise ProtocolError(f"the reply was not taken: {error}") from None
-        before = self._sent_before(who, key)
+        before = self.sent_before(who, key)
         if before is not None:
             self._check_same_key(key, before, before.looked == looked)
             return before.sequence
@@ -108,11 +119,13 @@ class AnswerDesk:
             news = said_again(state, said)
         if news is None:
             news = new_answers(look, said, who, state, self._queue, self._queue.engine)
-        body = {**_timed(seconds), "look": look.body, "reply": dict(reply)}
+        body: dict[str, Any] = {"look": look.body, "reply": dict(reply)}
         body["answers"] = [list(answer) for answer in news]
+        if seconds is not None:
+            body["seconds"] = round(float(seconds), 1)
         if key is not None:
             body["key"] = key
-        sequence = self._recorder.append("looked", who, body)
+        sequence = self._recorder.append("looked", who, body, is_judged=True)
         self._queue.close_look(look, who)
         return sequence
 
@@ -154,38 +167,27 @@ class AnswerDesk:
             raise ProtocolError(f"event {sequence} is no answer that stands; nothing to take back")
         self._recorder.append("retracted", who, body)
 
-    def _take(
-        self,
-        kind: str,
-        body: dict[str, Any],
-        id_: str,
-        verdict: Verdict,
-        who: str | None,
-        key: str | None,
-        deferred: bool = False,
-    ) -> int:
-        state = self._recorder.state
-        before = self._sent_before(who, key)
+    def _take(self, sent: SentAnswer, deferred: bool = False) -> int:
+        state, who, key = self._recorder.state, sent.who, sent.key
+        before = self.sent_before(who, key)
         if before is not None:
-            sent = (pair_named(id_), verdict, body.get("note"), None)
             said = (before.pair, before.verdict, before.note, before.looked)
-            self._check_same_key(key, before, sent == said)
+            now = (pair_named(sent.question_id), sent.verdict, sent.note, None)
+            self._check_same_key(key, before, now == said)
             return before.sequence
-        pair = pair_from(id_, state.items)
+        pair = pair_from(sent.question_id, state.items)
         vote = state.vote(pair, who)
-        if vote is None or vote.verdict is not verdict or vote.note != body.get("note"):
+        if vote is None or vote.verdict is not sent.verdict or vote.note != sent.note:
             role = "beside" if deferred else self._queue.role(pair)
-            body |= {"items": list(self._queue.shown_items(pair)), "role": role}
-            if key is not None:
-                body["key"] = key
-            sequence = self._recorder.append(kind, who, body)
+            kind, body = sent.event(self._queue.shown_items(pair), role)
+            sequence = self._recorder.append(kind, who, body, is_judged=True)
         else:
             sequence = vote.sequence
             self._remember(who, key, vote)
-        self._queue.close(pair, who, verdict)
+        self._queue.close(pair, who, sent.verdict)
         return sequence
 
-    def _sent_before(self, who: str | None, key: str | None) -> Vote | None:
+    def sent_before(self, who: str | None, key: str | None) -> Vote | None:
         """What this person has sent under this key already."""
         if key is None:
             return None
@@ -203,5 +205,10 @@ class AnswerDesk:
             self._repeated[who, key] = vote
 
 
-def _timed(seconds: float | None) -> dict[str, Any]:
-    return {} if seconds is None else {"seconds": round(float(seconds), 1)}
+def _judged(judge: Callable[[], int]) -> int:
+    """Judge an answer, again if others of the same person were written down meanwhile."""
+    while True:
+        try:
+            return judge()
+        except Overtaken:
+            continue

@@ -2,24 +2,45 @@
 
 from __future__ import annotations
 
+import threading
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from samecluster.errors import StoreError
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.events import Event, checked_event
 from samecluster.sessions.storage.store import Store
 
 
+class Overtaken(Exception):
+    """While an answer was judged, another one of the same person was written down."""
+
+
 class EventLog:
-    """A store, and the state that its events add up to."""
+    """A store, and the state that its events add up to.
+
+    Another thread may write events with `append_aside`; all else is for the session's own thread.
+
+    Attributes
+    ----------
+    lock : held while something is written, and while the state changes
+    waiting : events that are in the store, and not in the state until `take_in`
+    on_event : called with each event that was waiting, once the state has it
+    """
 
     def __init__(self, store: Store, state: State, clock: Callable[[], datetime]) -> None:
         self._store, self._clock = store, clock
         self.state = state
+        self.lock = threading.RLock()
+        self.waiting: deque[Event] = deque()
+        self._numbers: Mapping[str, int] = {}
+        self.on_event: Callable[[Event], None] = lambda _: None
 
-    def append(self, events: Sequence[Event]) -> int:
+    def append(self, events: Sequence[Event], *, is_judged: bool = False) -> int:
         """Append and commit, then take in, then acknowledge by returning the last number.
 
         The order is what a session promises. The store returns once the events are on the disk, all
@@ -27,11 +48,57 @@ class EventLog:
         other order a full disk or a crash would leave labels, or a person's screen, resting on an
         answer that the next start does not find. A crash between commit and return loses nothing:
         the caller sends the answer again, and `AnswerDesk.tell` knows it.
+
+        Overtaken, and nothing is written, if ``is_judged`` and what the judgement rests on (what
+        the same person has said) has changed meanwhile.
         """
+        with self.lock:
+            is_overtaken = any(event.who == events[-1].who for event in self.waiting)
+            self.take_in()
+            if is_judged and is_overtaken:
+                raise Overtaken
+            for event in self._stored(events):
+                self.state.apply(event)
+            self._numbers = {}
+            return self.state.n_events
+
+    def append_aside(self, events: Sequence[Event]) -> list[int]:
+        """Append and commit from another thread, for the state to take in later; their numbers."""
+        if not events:
+            return []
+        with self.lock:
+            if self._numbers:
+                first = replace(events[0], body={**events[0].body, "numbers": dict(self._numbers)})
+                events = [first, *events[1:]]
+            stored = self._stored(events)
+            self._numbers = {}
+            self.waiting.extend(stored)
+            return [event.sequence for event in stored]
+
+    def keep_numbers(self, numbers: Mapping[str, int]) -> None:
+        """Keep cluster numbers of the state with the next event, whoever writes it.
+
+        If there are events that the state does not know, a run that follows them might number in
+        another order, so that the numbers are written at once.
+        """
+        with self.lock:
+            self._numbers = numbers
+            if numbers and self.waiting:
+                with suppress(StoreError):  # they are kept with the next event that can be kept
+                    self.append_aside([self.draft("parameters", None, {"parameters": {}})])
+
+    def take_in(self) -> None:
+        """Bring the state to where the store is."""
+        with self.lock:
+            while self.waiting:
+                event = self.waiting.popleft()
+                self.state.apply(event)
+                self.on_event(event)
+
+    def _stored(self, events: Sequence[Event]) -> list[Event]:
         sequences = self._store.append(events)
-        for event, sequence in zip(events, sequences, strict=True):
-            self.state.apply(replace(event, sequence=sequence))
-        return self.state.n_events
+        numbered = zip(events, sequences, strict=True)
+        return [replace(event, sequence=sequence) for event, sequence in numbered]
 
     def draft(
         self,
@@ -53,8 +120,11 @@ class EventLog:
 
     def events(self) -> Iterator[Event]:
         """All that has happened, in order, as the store has it."""
-        return self._store.read()
+        with self.lock:
+            return iter(list(self._store.read()))
 
     def close(self) -> None:
         """Close the store."""
-        self._store.close()
+        with self.lock:
+            self.take_in()
+            self._store.close()

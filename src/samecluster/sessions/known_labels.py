@@ -27,7 +27,7 @@ class KnownLabels:
 
     def replace_run(self, other: KnownLabels) -> None:
         """Go on with the run of a state that was tried out, and has become this one."""
-        self._engine, self._last = other.engine, None
+        self._engine, self._last = other._engine, None
 
     def prepare(self) -> None:
         """Work out the next questions now rather than when they are asked for."""

@@ -31,6 +31,7 @@ class QuestionQueue:
         self._leases = Leases()
         # Pairs handed out because the plan wanted them; by now it may not.
         self._planned: set[Pair] = set()
+        self._is_audit = False
         # Questions that somebody wants asked beside the plan's, and whom they are for.
         self._wanted: dict[Pair, str | None] = {}
         # The items of a pair in the order in which people saw them.
@@ -55,7 +56,7 @@ class QuestionQueue:
         found = list(islice(self._free(self._open_pairs(who), who, now), max(0, room)))
         if not found and room > 0:
             found = list(islice(self._free(self._pairs_ahead(who, now), who, now), 1))
-        self._planned.update(map(pair_of, found))
+        self.plan(map(pair_of, found))
         return [self.hand_out(items, who, lease_seconds) for items in found]
 
     def hand_out(
@@ -112,7 +113,16 @@ class QuestionQueue:
 
     def plan(self, pairs: Iterable[Pair]) -> None:
         """Answers about these pairs come from what the plan has asked."""
+        self._is_audit = self._known.engine.run.labelling.audit is not None
         self._planned.update(pairs)
+
+    def is_planned(self, pair: Pair) -> bool:
+        """Whether an answer about a pair needs no judgement: only the plan has asked about it.
+
+        Not in an audit, whose beginning has to be written down before answers to it. Another thread
+        may ask this.
+        """
+        return pair in self._planned and pair not in self._wanted and not self._is_audit
 
     def role(self, pair: Pair) -> str:
         """What an answer is to the run; see `samecluster.sessions.storage.events.ROLES`."""

@@ -26,9 +26,12 @@ class Recorder:
     def state(self) -> State:
         return self._log.state
 
-    def append(self, kind: str, who: str | None, body: Mapping[str, Any]) -> int:
+    def append(
+        self, kind: str, who: str | None, body: Mapping[str, Any], *, is_judged: bool = False
+    ) -> int:
         """Write an event down; its sequence number, once it is safe."""
-        return self._log.append(self._drafts(kind, who, body, self._known.new_numbers()))
+        drafts = self._drafts(kind, who, body, self._known.new_numbers())
+        return self._log.append(drafts, is_judged=is_judged)
 
     def append_if_usable(
         self,
@@ -45,8 +48,10 @@ class Recorder:
         drafts = self._drafts(kind, who, body, numbers)
         imagined = self._known.of_state(self._log.imagined(*drafts), engine)
         imagined.prepare()
-        self._log.append(drafts)
-        self._known.replace_run(imagined)
+        with self._log.lock:
+            is_as_imagined = not self._log.waiting
+            self._log.append(drafts)
+        self._known.replace_run(imagined if is_as_imagined else imagined.of_state(self.state))
 
     def imagined(self, *events: tuple[str, str | None, Mapping[str, Any]]) -> State:
         """The state after events (kind, who, body); nothing is written."""

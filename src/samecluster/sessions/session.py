@@ -1,6 +1,6 @@
 """A session: questions for people, answers that are kept, and what is known from them.
 
-Calls must come one at a time; a server holds a lock around them. Only rows that were read elsewhere
+Calls must come one at a time, but for those of its ``intake``. Only rows that were read elsewhere
 come in here: this room reads no data files. A session only joins its parts, and offers their
 methods as its own.
 """
@@ -22,6 +22,7 @@ from samecluster.errors import (
     StoreError,
 )
 from samecluster.points.array import validated
+from samecluster.questions.pair import Verdict
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import Premise
 from samecluster.sessions.answer_desk import AnswerDesk
@@ -29,6 +30,7 @@ from samecluster.sessions.conflicts import Conflict
 from samecluster.sessions.declarations import Declarations
 from samecluster.sessions.disagreement import Disagreement
 from samecluster.sessions.event_log import EventLog
+from samecluster.sessions.intake import Intake
 from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.parameters import checked_parameters
@@ -37,7 +39,8 @@ from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.state import State
-from samecluster.sessions.storage.events import format_for
+from samecluster.sessions.state.votes import pair_of
+from samecluster.sessions.storage.events import Event, format_for
 from samecluster.sessions.storage.store import Store
 from samecluster.validation import checked_hint
 
@@ -99,6 +102,8 @@ class Session:
         self._queue = LookQueue(state, self._known, clock)
         self._recorder = Recorder(self._log, self._known)
         self._answers = AnswerDesk(self._recorder, self._queue)
+        self.intake = Intake(self._log, self._queue, self._answers.sent_before)
+        self._log.on_event = self._close_question
         self._declarations = Declarations(self._recorder, self._known, self._queue)
         self._disagreement = Disagreement(self._recorder, self._known, self._queue)
 
@@ -204,8 +209,20 @@ class Session:
     tell = _offered(AnswerDesk.tell, "_answers")
     tell_look = _offered(AnswerDesk.tell_look, "_answers")
     flag = _offered(AnswerDesk.flag, "_answers")
+    judge = _offered(AnswerDesk.judge, "_answers")
     undo = _offered(AnswerDesk.undo, "_answers")
     retract = _offered(AnswerDesk.retract, "_answers")
+
+    take_in = _offered(EventLog.take_in, "_log")
+
+    def show_numbers(self) -> None:
+        """People are about to see cluster numbers, which have to stay from here on."""
+        self._log.keep_numbers(self._known.new_numbers())
+
+    def _close_question(self, event: Event) -> None:
+        if "items" in event.body:
+            verdict = Verdict(event.body.get("verdict", Verdict.UNSURE))
+            self._queue.close(pair_of(event.body["items"]), event.who, verdict)
 
     @property
     def state(self) -> State:

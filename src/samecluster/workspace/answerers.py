@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import closing
 from pathlib import Path
 
 from samecluster.errors import InvalidInputError
 from samecluster.sessions.parameters import MODEL
+from samecluster.sessions.storage.events import Event
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.workspace.open import session_path
 from samecluster.workspace.request import Request
@@ -34,8 +35,10 @@ def simulation_name(truth: str, is_file: bool) -> str:
 def check_program(request: Request, name: str, join: bool) -> None:
     """InvalidInputError if others have answered in the session, unless the program shall join."""
     path = session_path(request)
-    others, _ = _who_answered(path)
-    others.discard(name)
+    events = _events(path)
+    others = _people(events) - {name}
+    if _is_of_before(events):
+        others.discard(request.who)  # a program then had the name that it was given
     if others and not join:
         raise InvalidInputError(
             f"{path} has answers of {_listed(others)}; to let the program answer there, too, give "
@@ -58,7 +61,8 @@ def check_simulation(request: Request, name: str) -> None:
             f"--who is for people and programs; simulated answers go by the name {name!r}"
         )
     path = session_path(request)
-    others, sources = _who_answered(path)
+    events = _events(path)
+    others, sources = _people(events), _sources(events)
     if name in others:
         sources.clear()  # what was imported is part of the simulation that began there
     others.discard(name)
@@ -76,14 +80,26 @@ def _own_sources(request: Request) -> set[str]:
     return found if request.pairs is None else {*found, f"pairs in {request.pairs.name}"}
 
 
-def _who_answered(path: Path) -> tuple[set[str | None], set[str]]:
-    """The names of those who have answered, also if it was taken back, and sources of imports."""
+def _events(path: Path) -> list[Event]:
     if not path.exists():
-        return set(), set()
+        return []
     with closing(SqliteStore(path, read_only=True)) as store:
-        events = list(store.read())
-    people = {event.who for event in events if event.kind in _ANSWERS}
-    return people, {event.body["source"] for event in events if event.kind == "imported"}
+        return list(store.read())
+
+
+def _people(events: Iterable[Event]) -> set[str | None]:
+    """The names of those who have answered, also if it was taken back."""
+    return {event.who for event in events if event.kind in _ANSWERS}
+
+
+def _sources(events: Iterable[Event]) -> set[str]:
+    return {event.body["source"] for event in events if event.kind == "imported"}
+
+
+def _is_of_before(events: Sequence[Event]) -> bool:
+    """Whether a session is older than names of programs: its options lack what came with them."""
+    wanted = events[0].body["preparation"].get("wanted") if events else None
+    return isinstance(wanted, Mapping) and "missing" not in wanted
 
 
 def _names(people: Collection[str | None]) -> list[str]:

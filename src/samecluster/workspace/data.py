@@ -78,9 +78,9 @@ class SessionData:
 
     def inspection(self) -> Inspection:
         """How the data is read and used, to be shown before the first question."""
-        return inspect_selection(
-            self.choice or select_columns(self.table, self.preparation.options)
-        )
+        if self.choice is None:
+            return inspect_selection(select_columns(self.table, self.preparation.options))
+        return inspect_selection(self.choice, self.X)
 
     def told(self) -> tuple[str, ...]:
         """What was done without being asked, to be shown where the inspection is not."""

@@ -323,7 +323,8 @@ def _data_of(loaded: LoadedData, preparation: StoredPreparation) -> SessionData:
     table = loaded.table
     rows = preparation.features.kept(table)
     X = preparation.features.apply(table)
-    ignoring = [name for name in table.names if name not in preparation.columns]
+    wanted = frozenset(preparation.columns)
+    ignoring = [name for name in table.names if name not in wanted]
     by_content = item_keys(table, ignoring=ignoring)
     id_column = preparation.options.id_column
     keys = by_content if id_column is None else item_keys(table, id_column)

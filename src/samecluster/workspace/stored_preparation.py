@@ -100,12 +100,12 @@ class StoredPreparation:
                 "the session does not say how its data was prepared, as it was begun in Python; "
                 "open it there with Session.open"
             )
-        known = {field.name for field in fields(FeatureOptions)}
-        wanted: dict[str, Any] = {
-            name: tuple(value) if isinstance(value, list) else value
-            for name, value in stored["wanted"].items()
-            if name in known
-        }
+        wanted: dict[str, Any] = {}
+        for field in fields(FeatureOptions):
+            if field.name in stored["wanted"]:
+                value = stored["wanted"][field.name]
+                wanted[field.name] = tuple(value) if isinstance(value, list) else value
+                _check_kind(field.name, wanted[field.name], field.default)
         drawn = stored.get("drawn")
         return cls(
             Preparation.from_json(json.dumps(stored["features"])),
@@ -182,6 +182,19 @@ class StoredPreparation:
                 "name it with --vectors FILE"
             )
         return beside
+
+
+def _check_kind(name: str, value: Any, usual: Any) -> None:
+    """TypeError if an option is of another kind than it usually is, or names no columns."""
+    if isinstance(value, tuple):
+        fits = all(isinstance(column, str) for column in value)
+        fits = fits and (isinstance(usual, tuple) or name == "features")
+    elif usual is None and name != "features":
+        fits = value is None or type(value) is (int if name == "reduce" else str)
+    else:
+        fits = type(value) is type(usual)
+    if not fits:
+        raise TypeError(f"{name} cannot be {value!r}")
 
 
 def _fixed(option: str, given: Any, before: Any) -> InvalidInputError:

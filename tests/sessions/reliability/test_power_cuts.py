@@ -7,6 +7,8 @@ from functools import cache
 from pathlib import Path
 
 from samecluster.errors import StoreError
+from samecluster.questions.pair import Verdict
+from samecluster.sessions.intake import SentAnswer
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.events import Event
 from samecluster.sessions.storage.sqlite import SqliteStore
@@ -53,6 +55,12 @@ def _live(session: Session, rng: random.Random, step: int) -> None:
     elif step == 7:
         one, two = (f"item {row}" for row in rng.sample(range(N), 2))
         session.import_answers([(one, two, "unsure")] * 40, f"a file {rng.random()}")
+    elif step in (3, 10):
+        asked = {who: session.ask(who, lease_seconds=60)[0] for who in ("ben", "cid", "dee")}
+        said = {who: Verdict(truth(question, instance(N))) for who, question in asked.items()}
+        together = [SentAnswer(asked[who].id, said[who], who) for who in asked]
+        assert None not in session.intake.take(together), "all in one commit"
+        session.take_in()
     else:
         (question,) = session.ask("ann")
         if step == 9:

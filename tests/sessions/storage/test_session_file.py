@@ -128,6 +128,23 @@ def test_a_file_that_is_put_back_goes_on(used: Path) -> None:
     assert set(os.listdir(used.parent)) == {NAME, "s.saved.samecluster"}
 
 
+def test_what_another_program_wrote_after_a_copy_was_made_is_saved_too(used: Path) -> None:
+    """World 221: away, put back, written to by another program in spite of the lock, and gone."""
+    store = SqliteStore(used, create=True)
+    store.append(answer_events(3))
+    move(used)
+    with pytest.raises(StoreError, match="deleted or moved"):
+        store.append(answer_events(1))
+    used.with_name("moved.samecluster").rename(used)
+    used.with_name(f"{NAME}-lock").unlink()
+    with closing(SqliteStore(used)) as other:
+        other.append(answer_events(1))
+    delete(used)
+    with pytest.raises(StoreError, match=r"saved in .*s\.saved2\.samecluster"):
+        store.close()
+    assert n_events(used.with_name("s.saved2.samecluster")) == 4
+
+
 def test_each_copy_has_a_name_of_its_own(used: Path, tmp_path: Path) -> None:
     for number in range(3):
         store = SqliteStore(used, create=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from samecluster.cli.options import Json, takes_request
+from samecluster.cli.options import ONLY_OF_SESSIONS, Json, takes_request
 from samecluster.cli.terminal.harmless import print_json
 from samecluster.errors import InvalidInputError
 from samecluster.workspace.request import Request
@@ -14,24 +14,9 @@ if TYPE_CHECKING:
     from samecluster.tables.features.inspect import Inspection
 
 _MOST_COLUMNS = 40  # lines of the table; more scroll off a screen
-_NOT_LOOKED_AT = (
-    "session",
-    "who",
-    "labels_as",
-    "pairs",
-    "margin",
-    "lift",
-    "clusters",
-    "audit",
-    "max_questions",
-    "looks",
-    "seed",
-    "in_blocks",
-    "dask",
-)
 
 
-@takes_request(*_NOT_LOOKED_AT)
+@takes_request(*ONLY_OF_SESSIONS)
 def inspect(request: Request, json: Json = False) -> None:
     """Look at data before labelling it: how it is read, which columns are used, what to expect.
 

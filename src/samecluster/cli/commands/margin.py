@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pathlib import Path
+from dataclasses import replace
 
 import numpy as np
 from rich.table import Table
@@ -18,22 +18,31 @@ from samecluster.recovery.margin_diagnosis import (
     diagnose,
     diagnose_lifts,
 )
-from samecluster.tables import FeatureOptions, Preparation, read_table
+from samecluster.tables import Preparation
 from samecluster.tables import Table as DataTable
+from samecluster.tables.features.select import select_columns
 from samecluster.tables.known_answers import read_labels
+from samecluster.workspace.request import Request
 
 _SHOWN = 8  # rows named per group
 _ENOUGH = 2.0  # a margin: larger ones hardly save a question
 _POINTS_PER_COLUMN = 20  # fewer in a group, and proofs hardly save a question
 
 
-def run_margin(data: Path, labels: str) -> None:
+def run_margin(request: Request) -> None:
     """Print each group's margin, rank and size, what breaks margins, and what may help."""
+    if request.labels is None:
+        raise InvalidInputError("name the column that has each row's group with --labels COLUMN")
     console = Screen()
-    source = read_table(data)
+    loaded = request.load()
+    source = loaded.table
     # Margins are the same in any scale, so numbers stay as they are.
-    X = Preparation.fit(source, FeatureOptions(labels=labels, scale=False)).apply(source)
-    numbers, names = _grouped(source, labels)
+    choice = select_columns(source, replace(request.wanted(source.names), scale=False))
+    preparation = Preparation.of_selection(choice)
+    X, rows = preparation.apply(source), preparation.kept(source)
+    numbers, names = _grouped(source, request.labels, rows)
+    for line in (*loaded.notes, *choice.notes):
+        console.print(line)
     with console.status(f"looking at {len(names)} groups in {X.shape[1]} columns"):
         found = diagnose(X, numbers)
     console.print(f"{len(X):,} rows, {X.shape[1]} columns of numbers")
@@ -48,7 +57,7 @@ def run_margin(data: Path, labels: str) -> None:
             f"{cluster.size:,}",
             str(cluster.rank),
             _margin_text(cluster.margin),
-            shown(_in_the_way(cluster, source)),
+            shown(_in_the_way(cluster, source, rows)),
         )
     console.print(table)
     for line in _advice(found, X.shape[1]):
@@ -98,23 +107,23 @@ def _margin_text(margin: float | None) -> str:
     return f"{margin:.3g}" if margin > 0 else "none"
 
 
-def _grouped(source: DataTable, labels: str) -> tuple[IntArray, list[str]]:
-    """The group of each row (0 to k-1, or -1 where it is not known), and the groups' names."""
-    known = read_labels(source, labels)
+def _grouped(source: DataTable, labels: str, rows: IntArray) -> tuple[IntArray, list[str]]:
+    """The group of each of these rows (0 to k-1, or -1 where it is not known), and the groups'
+    names."""
+    known = dict(read_labels(source, labels))
+    known = {row: known[row] for row in rows.tolist() if row in known}
     if not known:
         raise InvalidInputError(f"{source.source}: column {labels!r} is empty")
-    names = sorted({label for _, label in known})
+    names = sorted(set(known.values()))
     place = {name: at for at, name in enumerate(names)}
-    numbers = np.full(len(source), -1)
-    for row, label in known:
-        numbers[row] = place[label]
-    return numbers, names
+    numbers = [place[known[row]] if row in known else -1 for row in rows.tolist()]
+    return np.array(numbers), names
 
 
-def _in_the_way(cluster: ClusterDiagnosis, source: DataTable) -> str:
+def _in_the_way(cluster: ClusterDiagnosis, source: DataTable, rows: IntArray) -> str:
     if cluster.breakers is None:
         return f"more than {MOST_BREAKERS}"
-    return source.row_names(cluster.breakers, _SHOWN) if len(cluster.breakers) else ""
+    return source.row_names(rows[cluster.breakers], _SHOWN) if len(cluster.breakers) else ""
 
 
 def _advice(found: tuple[ClusterDiagnosis, ...], d: int) -> list[str]:

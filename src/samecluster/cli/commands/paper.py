@@ -11,7 +11,8 @@ from typing import Annotated
 
 import typer
 
-from samecluster.cli.options import Force
+from samecluster.cli.options import ONLY_OF_SESSIONS, Force, takes_request
+from samecluster.workspace.request import Request
 
 
 def demo(
@@ -59,19 +60,15 @@ def verify(
         raise typer.Exit(1)
 
 
-def margin(
-    data: Annotated[
-        Path, typer.Argument(help="A file with a header line: .csv, .tsv, .parquet or .jsonl.")
-    ],
-    labels: Annotated[str, typer.Option(help="The column that has each row's group.")],
-) -> None:
+@takes_request("show", "truth", "scale", *ONLY_OF_SESSIONS)
+def margin(request: Request) -> None:
     """Look at labelled data: which margin each group has, and which rows break it.
 
     Example: samecluster margin flowers.csv --labels species
     """
     from samecluster.cli.commands.margin import run_margin
 
-    run_margin(data, labels)
+    run_margin(request)
 
 
 class Reproducible(enum.StrEnum):

@@ -65,7 +65,9 @@ def _described(event: Event) -> str:
             if "keys" in body
             else f"answers about {count(len(body.get('confirmed', ())), 'changed item')} confirmed"
         ),
-        "parameters": lambda: ", ".join(f"{k} = {v}" for k, v in body["parameters"].items()),
+        "parameters": lambda: (
+            ", ".join(f"{k} = {v}" for k, v in body["parameters"].items()) or "groups got numbers"
+        ),
         "audit": lambda: "an audit began",
         "closed": lambda: "finished",
     }

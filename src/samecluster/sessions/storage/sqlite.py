@@ -72,7 +72,7 @@ class SqliteStore:
         self.path = self._file.path
         self._lock: WriterLock | None = None
         self._connection: sqlite3.Connection | None = None
-        self._saved: tuple[int, Path] | None = None
+        self._saved: tuple[tuple[int, str], Path] | None = None
         self._file.check(create)
         try:
             with self._errors_named():
@@ -184,14 +184,16 @@ class SqliteStore:
     def _saved_elsewhere(self, trouble: str, consequence: str) -> StoreError:
         """Save all events in a new file, and say so."""
         told = f"{self.path} {trouble} while it was in use{consequence}"
-        if self._saved is None or self._saved[0] != self._n_events:
+        with self._errors_named():
+            last = self._last()  # also of another program, which may have written since
+        if self._saved is None or self._saved[0] != last:
             copy = backed_up(self._open, self._file.copies())
             if copy is None:
                 return StoreError(
                     f"{told}; its {self._n_events:,} events could not be saved in any folder: put "
                     "the file back, or make room, before you stop"
                 )
-            self._saved = self._n_events, copy
+            self._saved = last, copy
         return StoreError(
             f"{told}; all {self._n_events:,} events until then are saved in {self._saved[1]}: "
             "stop, move that file to where the session was, and start again"

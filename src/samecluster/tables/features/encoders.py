@@ -72,7 +72,7 @@ class NumberEncoder:
         If it ``fills``, the median of a column stands for numbers that are missing.
         """
         logs: dict[str, Logarithm] = {}
-        d = len(columns)
+        d, logarithms = len(columns), frozenset(logarithms)
         exponent, mean, deviation, fill = np.zeros(d), np.zeros(d), np.ones(d), np.zeros(d)
         for at, name in enumerate(columns):
             values = table.column(name).numbers.values[rows]

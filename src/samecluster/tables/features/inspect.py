@@ -135,11 +135,14 @@ work, and labels have probabilities. How many questions are left is said while y
     return inspect_selection(select_columns(table, options or FeatureOptions()))
 
 
-def inspect_selection(selection: ColumnSelection) -> Inspection:
-    """As `inspect_table`, for columns that have been chosen."""
+def inspect_selection(selection: ColumnSelection, X: FloatArray | None = None) -> Inspection:
+    """As `inspect_table`, for columns that have been chosen; X if they were prepared already."""
     table, options = selection.table, selection.options
     problems = (*selection.problems, *_bad_ids(table, options.id_column))
-    X = None if problems else Preparation.of_selection(selection).apply(table)
+    if problems:
+        X = None
+    elif X is None:
+        X = Preparation.of_selection(selection).apply(table)
     n, d = X.shape if X is not None else (0, 0)
     reduce, share = (None, None) if X is None or options.reduce else _suggested(X)
     dialect = table.dialect

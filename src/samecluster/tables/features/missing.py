@@ -33,7 +33,7 @@ class MissingCells:
     @classmethod
     def of(cls, table: Table, numbers: Collection[str], columns: Sequence[str]) -> MissingCells:
         """Look at some columns, of which ``numbers`` are used as numbers."""
-        rows = np.zeros(len(table), dtype=np.bool_)
+        rows, numbers = np.zeros(len(table), dtype=np.bool_), frozenset(numbers)
         counts: tuple[dict[str, int], dict[str, int]] = {}, {}
         for name in columns:
             column, is_number = table.column(name), name in numbers

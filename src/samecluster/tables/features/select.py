@@ -130,9 +130,10 @@ def select_columns(table: Table, options: FeatureOptions) -> ColumnSelection:
         numbers = list(dict.fromkeys(options.features))
     empty = [name for name in numbers if not table.column(name).numbers.n_numbers]
     faults = [_no_numbers(table, brief(name)) for name in empty]
-    mixed = {use.name for use in uses if use.why == _MIXED}
-    read = [one for name, one in table.columns.items() if name in mixed | {*numbers} - {*empty}]
-    if bad := bad_cells_message(table, read):
+    read = {use.name for use in uses if use.why == _MIXED} | {*numbers} - {*empty}
+    if bad := bad_cells_message(
+        table, [table.columns[name] for name in table.names if name in read]
+    ):
         faults.append(bad)
     if not (numbers or options.categories or options.texts or table.matrices or faults):
         faults.append(_nothing_to_use(table, uses))

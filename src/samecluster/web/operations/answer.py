@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from samecluster.questions.pair import Verdict
+from samecluster.sessions.intake import SentAnswer
 from samecluster.sessions.question import SessionLook, SessionQuestion, question_id
 from samecluster.sessions.session import Session
 from samecluster.web.context import Call, ServerContext
@@ -127,15 +129,9 @@ async def _release(context: ServerContext, call: Call) -> Any:
     errors=[CONFLICT],
 )
 async def _answer(context: ServerContext, call: Call) -> Any:
-    return await _take(
-        context,
-        lambda session: session.tell(
-            call["question"],
-            call["verdict"],
-            call.who,
-            key=call["key"],
-            seconds=call.given.get("seconds"),
-        ),
+    verdict, seconds = Verdict(call["verdict"]), call.given.get("seconds")
+    return await _keep(
+        context, SentAnswer(call["question"], verdict, call.who, call["key"], seconds)
     )
 
 
@@ -147,8 +143,7 @@ async def _answer(context: ServerContext, call: Call) -> Any:
     errors=[CONFLICT],
 )
 async def _reply(context: ServerContext, call: Call) -> Any:
-    return await _take(
-        context,
+    sequence = await context.thread.call(
         lambda session: session.tell_look(
             call["look"],
             call["reply"],
@@ -156,7 +151,9 @@ async def _reply(context: ServerContext, call: Call) -> Any:
             key=call["key"],
             seconds=call.given.get("seconds"),
         ),
+        Urgency.ANSWER,
     )
+    return {"sequence": sequence, "progress": context.thread.summary.progress}
 
 
 @OPERATIONS.declare(
@@ -183,9 +180,9 @@ async def _undo_look(context: ServerContext, call: Call) -> Any:
     errors=[CONFLICT],
 )
 async def _flag(context: ServerContext, call: Call) -> Any:
-    return await _take(
-        context,
-        lambda session: session.flag(call["question"], call["note"], call.who, key=call["key"]),
+    question, note = call["question"], call["note"]
+    return await _keep(
+        context, SentAnswer(question, Verdict.UNSURE, call.who, call["key"], note=note)
     )
 
 
@@ -277,7 +274,7 @@ async def _asked(
     return await context.thread.call(ask, Urgency.ASK)
 
 
-async def _take(context: ServerContext, work: Callable[[Session], int]) -> Any:
+async def _keep(context: ServerContext, answer: SentAnswer) -> Any:
     """Take an answer; the reply comes once it is committed, before the next question is known."""
-    sequence = await context.thread.call(work, Urgency.ANSWER)
+    sequence = await context.thread.answer(answer)
     return {"sequence": sequence, "progress": context.thread.summary.progress}

@@ -8,9 +8,9 @@ from typing import Any
 
 from starlette.responses import Response
 
-from samecluster.web import downloads
 from samecluster.web.context import Call, ServerContext
 from samecluster.web.errors import HttpError
+from samecluster.web.operations import downloads
 from samecluster.web.operations.declared import (
     CONFLICT,
     NOT_FOUND,
