@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.asking import (
     all_answers,
     asked_at_once,
@@ -65,6 +65,7 @@ from samecluster.recovery.result.result import Recovery
 from samecluster.validation import (
     checked_audit,
     checked_error_rate,
+    checked_first,
     checked_given,
     checked_hint,
     checked_known,
@@ -153,6 +154,7 @@ def start(
     answers: Iterable[Answer] = (),
     known: Any = None,
     hint: Any = None,
+    first: Any = None,
     lift: str | Polynomial | Lift | None = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> RecoveryRun:
@@ -185,6 +187,8 @@ def start(
         group are the same, rows of different groups are different.
     hint : like ``known``, for groups that may be wrong: they only say where to ask first. Wrong
         ones cost questions, and no proof rests on them.
+    first : numbers of rows to ask about before others, such as new ones after those that
+        ``answers`` are about; it only chooses questions
     lift : "quadratic", "cubic", ``Polynomial(degree)`` or a function of points (n, d) to numbers
         (n, D): the margin, and what is proven, are about these columns. Rings, moons, spirals and
         groups inside others have a margin there; see `docs/lifts.md`. With "auto", and no margin
@@ -214,6 +218,7 @@ def start(
         max_questions,
         random_state,
         hint,
+        first,
         looks,
         max_looks,
         checked_lift(lift, X, points),
@@ -238,6 +243,7 @@ class RecoveryParameters:
     looks: LookSizes
     rng: np.random.Generator
     hints: IntArray | None
+    first: BoolArray | None = None
     lift: ColumnMap | None = None
 
     @classmethod
@@ -251,6 +257,7 @@ class RecoveryParameters:
         max_questions: Any,
         random_state: Any,
         hint: Any,
+        first: Any = None,
         looks: Any = "pairs",
         max_looks: Any = None,
         lift: ColumnMap | Literal["auto"] | None = None,
@@ -280,6 +287,7 @@ class RecoveryParameters:
             looks=checked_looks(looks),
             rng=generator(random_state),
             hints=checked_hint(hint, len(points)),
+            first=checked_first(first, len(points)),
             lift=None if lift == "auto" else lift,
         )
 
@@ -301,6 +309,7 @@ class RecoveryParameters:
             exceptions=exceptions,
             confirmed=confirmed,
             hints=self.hints,
+            first=self.first,
             looks=self.looks,
             lift=self.lift,
         )
@@ -326,6 +335,7 @@ def recover(
     answers: Iterable[Answer] = (),
     known: Any = None,
     hint: Any = None,
+    first: Any = None,
     lift: str | Polynomial | Lift | None = None,
     error_rate: float = 0.0,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -376,6 +386,7 @@ def recover(
         max_questions,
         random_state,
         hint,
+        first,
         looks,
         max_looks,
         checked_lift(lift, X, points),

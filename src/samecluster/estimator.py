@@ -32,7 +32,7 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters, margin, method, audit, max_questions, looks, max_looks : as in
         `samecluster.recover`, with the same defaults and the same results, but that one cluster is
         allowed here, as everywhere in scikit-learn; it asks nothing
-    answers, known, hint, lift : as in `samecluster.recover`
+    answers, known, hint, first, lift : as in `samecluster.recover`
     error_rate, random_state, on_progress, concurrency, retry, progress : as in
         `samecluster.recover`
     oracle : an `samecluster.oracles.Oracle`, or a function of two row numbers. `fit` asks it.
@@ -67,6 +67,7 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         answers: Iterable[Answer] = (),
         known: Any = None,
         hint: Any = None,
+        first: Any = None,
         lift: str | Polynomial | Lift | None = None,
         error_rate: float = 0.0,
         oracle: Any = None,
@@ -86,6 +87,7 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.answers = answers
         self.known = known
         self.hint = hint
+        self.first = first
         self.lift = lift
         self.error_rate = error_rate
         self.oracle = oracle

@@ -12,7 +12,7 @@ import numpy as np
 
 from samecluster._parameters import whole_number
 from samecluster._resolution import far_values
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import FarValuesWarning, InvalidInputError
 from samecluster.lifts.lift import ColumnMap, fitted_lift
 from samecluster.questions.given_groups import groups_as_pairs
@@ -60,6 +60,21 @@ def checked_hint(hint: Any, n: int) -> IntArray | None:
     for row, group in _checked_groups(hint, n, "hint"):
         hints[row] = number_of.setdefault(group, len(number_of))
     return hints
+
+
+def checked_first(first: Any, n: int) -> BoolArray | None:
+    """Rows to ask about before others, as marks (n,)."""
+    if first is None:
+        return None
+    rows = np.asarray(first)
+    if rows.ndim != 1 or not (rows.dtype.kind in "iu" or not len(rows)):
+        raise InvalidInputError("first must be numbers of rows")
+    rows = rows.astype(np.int64)
+    if len(rows) and not 0 <= rows.min() <= rows.max() < n:
+        raise InvalidInputError(f"first must be numbers of rows from 0 to {n - 1}")
+    marks = np.zeros(n, dtype=np.bool_)
+    marks[rows] = True
+    return marks
 
 
 def _checked_groups(given: Any, n: int, parameter: str) -> list[tuple[int, Hashable]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.lifts.lift import ColumnMap
 from samecluster.points.survey import Survey
@@ -31,8 +31,9 @@ class Problem:
     ``confirmed`` is None if answers are trusted; otherwise those questions were put again, and a
     margin that others refute is not given up before they are, too. With a ``survey`` X is a
     sample of the data that was surveyed, in random order. ``hints`` (n,) are groups that somebody
-    believes in, -1 where there is none; they only choose questions. ``looks`` may be used. With a
-    ``lift`` the margin is one of ``lifted`` points, and a survey is one of lifted columns.
+    believes in, -1 where there is none; they only choose questions, and so does ``first`` (n,), the
+    rows to be asked about before others. ``looks`` may be used. With a ``lift`` the margin is one
+    of ``lifted`` points, and a survey is one of lifted columns.
     """
 
     X: FloatArray
@@ -45,6 +46,7 @@ class Problem:
     confirmed: frozenset[Question] | None = None
     survey: Survey | None = None
     hints: IntArray | None = None
+    first: BoolArray | None = None
     looks: LookSizes = PAIRS
     lift: ColumnMap | None = None
 
