@@ -215,6 +215,8 @@ class Session:
     events = _offered(EventLog.events, "_log")
     snapshot = _offered(KnownLabels.snapshot, "_known")
     anchors = _offered(KnownLabels.anchors, "_known")
+    aliases = _offered(KnownLabels.aliases, "_known")
+    cluster = _offered(KnownLabels.cluster, "_known")
     prepare = _offered(KnownLabels.prepare, "_known")
 
     set_parameters = _offered(Declarations.set_parameters, "_declarations")
