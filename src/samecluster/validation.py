@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -20,14 +20,13 @@ from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question
 
 
-def warn_of_far_values(X: Any, points: FloatArray) -> None:
+def warn_of_far_values(points: FloatArray, names: Sequence[str] = ()) -> None:
     """Name columns and rows with values far beyond all others, such as codes for "unknown".
 
     Labels are no less right for them, but the mixture that guides questions sees less.
     """
-    names = getattr(X, "columns", None)
     for found in far_values(points):
-        column = str(found.column) if names is None else repr(names[found.column])
+        column = repr(names[found.column]) if names else str(found.column)
         warnings.warn(found.said(column), FarValuesWarning, stacklevel=3)
 
 
@@ -168,13 +167,14 @@ def checked_looks(looks: Any) -> LookSizes:
     raise InvalidInputError(f'looks must be "pairs", "auto" or LookSizes, got {looks!r}')
 
 
-def checked_lift(lift: Any, X: Any, points: FloatArray) -> ColumnMap | Literal["auto"] | None:
-    """The lift for the columns of ``points`` (n, d), named as X names them; None for none."""
+def checked_lift(
+    lift: Any, names: Sequence[str], points: FloatArray
+) -> ColumnMap | Literal["auto"] | None:
+    """The lift for the columns of ``points`` (n, d), which may have names; None for none."""
     if lift is None:
         return None
     if isinstance(lift, str) and lift == "auto":
         return "auto"
-    names = getattr(X, "columns", ())
     low, high = points.min(axis=0), points.max(axis=0)
     return fitted_lift(lift, low, high, points, list(names))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from samecluster.points.survey import Survey
 from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
+from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.result import Recovery
 
 if TYPE_CHECKING:
@@ -33,7 +34,8 @@ class Problem:
     sample of the data that was surveyed, in random order. ``hints`` (n,) are groups that somebody
     believes in, -1 where there is none; they only choose questions, and so does ``first`` (n,), the
     rows to be asked about before others. ``looks`` may be used. With a ``lift`` the margin is one
-    of ``lifted`` points, and a survey is one of lifted columns.
+    of ``lifted`` points, and a survey is one of lifted columns. ``prepared`` and ``frame`` say how
+    X was made of the columns of a frame.
     """
 
     X: FloatArray
@@ -49,6 +51,8 @@ class Problem:
     first: BoolArray | None = None
     looks: LookSizes = PAIRS
     lift: ColumnMap | None = None
+    prepared: tuple[Premise, ...] = ()
+    frame: Any = None
 
     @cached_property
     def lifted(self) -> FloatArray:
