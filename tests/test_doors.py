@@ -13,7 +13,7 @@ from samecluster.sessions.parameters import _PARAMETERS
 
 DATA = {"X", "source", "oracle", "self"}
 # start has no oracle that errs or fails, and nobody to call
-TOLD_LATER = {"error_rate", "on_progress", "concurrency", "retry", "progress"}
+TOLD_LATER = {"gives", "error_rate", "on_progress", "concurrency", "retry", "progress"}
 
 
 def defaults(door) -> dict[str, object]:

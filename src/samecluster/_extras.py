@@ -9,6 +9,11 @@ from typing import Any
 from samecluster.errors import InvalidInputError
 
 
+def imported(name: str, if_missing: str) -> Any:
+    """A library that is no extra of ours, such as that of a frame that came in."""
+    return _modules(if_missing, name)[0]
+
+
 def pyarrow() -> tuple[Any, Any]:
     """The modules pyarrow and pyarrow.parquet."""
     first, second = _modules(

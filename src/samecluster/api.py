@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.asking import (
     all_answers,
     asked_at_once,
@@ -61,10 +61,18 @@ from samecluster.recovery.paper.recur import Recur
 from samecluster.recovery.paper.scq_kmeans import ScqKMeans
 from samecluster.recovery.predict.plan import Predict
 from samecluster.recovery.problem import Method, Problem
+from samecluster.recovery.result.premises import Premise, PreparedFeatures
 from samecluster.recovery.result.result import Recovery
+from samecluster.tables.frame_points import (
+    ColumnChoice,
+    FrameFeatures,
+    asked_with_rows,
+    points_of,
+)
 from samecluster.validation import (
     checked_audit,
     checked_error_rate,
+    checked_first,
     checked_given,
     checked_hint,
     checked_known,
@@ -153,6 +161,12 @@ def start(
     answers: Iterable[Answer] = (),
     known: Any = None,
     hint: Any = None,
+    first: Any = None,
+    features: Any = None,
+    text: Any = None,
+    categories: Any = None,
+    ignore: Any = None,
+    missing: str | None = None,
     lift: str | Polynomial | Lift | None = None,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
 ) -> RecoveryRun:
@@ -160,7 +174,8 @@ def start(
 
     Parameters
     ----------
-    X : (n, d) points, one a row
+    X : (n, d) points, one a row; or a data frame (pandas, polars, pyarrow) with numbers, text and
+        categories, which is prepared as the command line does it unless all of it is numbers
     n_clusters : number of clusters k, from 2 to n; None if unknown (not for "recur" and
         "scq-k-means"). Where it is given, labels may rest on it.
     margin : γ > 0: every cluster C has an ellipsoidal distance in which each other point is more
@@ -185,6 +200,12 @@ def start(
         group are the same, rows of different groups are different.
     hint : like ``known``, for groups that may be wrong: they only say where to ask first. Wrong
         ones cost questions, and no proof rests on them.
+    first : numbers of rows to ask about before others, such as new ones after those that
+        ``answers`` are about; it only chooses questions
+    features, text, categories, ignore : names of columns of a frame: numbers, words by their
+        meaning, categories, and what is left out. Without them all columns of numbers that look
+        like measurements are used, and those whose type says that they are categories.
+    missing : "median" fills missing cells of a frame and marks them; "error" stops
     lift : "quadratic", "cubic", ``Polynomial(degree)`` or a function of points (n, d) to numbers
         (n, D): the margin, and what is proven, are about these columns. Rings, moons, spirals and
         groups inside others have a margin there; see `docs/lifts.md`. With "auto", and no margin
@@ -203,8 +224,9 @@ def start(
     >>> len(run.result.labels)
     300
     """
-    points = validated(X)
-    warn_of_far_values(X, points)
+    choice = ColumnChoice(features, text, categories, ignore, missing)
+    points, frame = points_of(X, choice, logarithms=margin == "auto")
+    names = _names_of(points, frame)
     parameters = RecoveryParameters.checked(
         points,
         n_clusters,
@@ -214,11 +236,38 @@ def start(
         max_questions,
         random_state,
         hint,
+        first,
         looks,
         max_looks,
-        checked_lift(lift, X, points),
+        checked_lift(lift, names, points),
     )
-    return parameters.run(points, Ledger(_given(known, answers, len(points))))
+    return replace(parameters, frame=frame).run(points, Ledger(_given(known, answers, len(points))))
+
+
+def _names_of(points: FloatArray, frame: FrameFeatures | None) -> tuple[str, ...]:
+    """The names of the columns of points; far values are named, unless the preparation does it."""
+    names = () if frame is None else frame.names
+    if frame is None or frame.preparation is None:
+        warn_of_far_values(points, names)
+    return names
+
+
+def premises_of(frame: FrameFeatures | None) -> tuple[Premise, ...]:
+    """What a margin of the points is about that it would not be of the frame."""
+    logarithms = () if frame is None or frame.preparation is None else frame.preparation.logarithms
+    n_filled = 0 if frame is None else frame.n_filled
+    return (PreparedFeatures(n_filled, logarithms),) if n_filled or logarithms else ()
+
+
+def _given_what(oracle: Any, gives: Any, X: Any) -> Any:
+    """The oracle as one of row numbers."""
+    if gives not in ("numbers", "rows"):
+        raise InvalidInputError(f"gives must be 'numbers' or 'rows', got {gives!r}")
+    if gives == "numbers":
+        return oracle
+    if isinstance(oracle, Oracle) or not callable(oracle):
+        raise InvalidInputError("gives='rows' is for an oracle that is a function of two rows")
+    return asked_with_rows(oracle, X)
 
 
 def _given(known: Any, answers: Iterable[Any], n: int) -> tuple[Answer, ...]:
@@ -238,7 +287,9 @@ class RecoveryParameters:
     looks: LookSizes
     rng: np.random.Generator
     hints: IntArray | None
+    first: BoolArray | None = None
     lift: ColumnMap | None = None
+    frame: FrameFeatures | None = None
 
     @classmethod
     def checked(
@@ -251,6 +302,7 @@ class RecoveryParameters:
         max_questions: Any,
         random_state: Any,
         hint: Any,
+        first: Any = None,
         looks: Any = "pairs",
         max_looks: Any = None,
         lift: ColumnMap | Literal["auto"] | None = None,
@@ -280,6 +332,7 @@ class RecoveryParameters:
             looks=checked_looks(looks),
             rng=generator(random_state),
             hints=checked_hint(hint, len(points)),
+            first=checked_first(first, len(points)),
             lift=None if lift == "auto" else lift,
         )
 
@@ -301,8 +354,11 @@ class RecoveryParameters:
             exceptions=exceptions,
             confirmed=confirmed,
             hints=self.hints,
+            first=self.first,
             looks=self.looks,
             lift=self.lift,
+            prepared=premises_of(self.frame),
+            frame=self.frame,
         )
         budget = self.budget
         if budget.max_questions is not None:
@@ -326,7 +382,14 @@ def recover(
     answers: Iterable[Answer] = (),
     known: Any = None,
     hint: Any = None,
+    first: Any = None,
+    features: Any = None,
+    text: Any = None,
+    categories: Any = None,
+    ignore: Any = None,
+    missing: str | None = None,
     lift: str | Polynomial | Lift | None = None,
+    gives: Literal["numbers", "rows"] = "numbers",
     error_rate: float = 0.0,
     random_state: int | np.random.Generator | np.random.RandomState | None = None,
     on_progress: Callable[[Labelling], None] | None = None,
@@ -337,7 +400,8 @@ def recover(
     """Recover the clusters of X by asking an oracle.
 
     ``oracle`` is an `samecluster.oracles.Oracle`, or a function of two row numbers that returns
-    True if they are in the same cluster, and None if that cannot be said. If it fails, the
+    True if they are in the same cluster, and None if that cannot be said; with ``gives="rows"`` of
+    two rows, each a mapping of its columns. If it fails, the
     `samecluster.errors.OracleError` has all answers so far. ``error_rate`` is the share of answers
     that may be wrong. If it is above 0, or the oracle is a panel, answers that cannot all be right
     are put again, to others or about other items, and what is outvoted is retracted
@@ -364,9 +428,10 @@ def recover(
     0.0
     """
     refuse_async(oracle)
-    points = validated(X)
-    warn_of_far_values(X, points)
-    answering = as_oracle(oracle, points)
+    choice = ColumnChoice(features, text, categories, ignore, missing)
+    points, frame = points_of(X, choice, logarithms=margin == "auto")
+    names = _names_of(points, frame)
+    answering = as_oracle(_given_what(oracle, gives, X), points)
     parameters = RecoveryParameters.checked(
         points,
         n_clusters,
@@ -376,9 +441,10 @@ def recover(
         max_questions,
         random_state,
         hint,
+        first,
         looks,
         max_looks,
-        checked_lift(lift, X, points),
+        checked_lift(lift, names, points),
     )
     if audit is not None and answering.models:
         raise InvalidInputError(
@@ -387,7 +453,7 @@ def recover(
         )
     looks = answering.look_sizes(parameters.looks)
     answering = asked_at_once(answering, looks, concurrency, retry)
-    parameters = replace(parameters, looks=looks)
+    parameters = replace(parameters, looks=looks, frame=frame)
     given = _given(known, answers, len(points))
     asking = _Asking(points, parameters, answering, given)
     with shown_progress(progress, on_progress) as asking.on_progress:

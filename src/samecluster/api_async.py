@@ -12,6 +12,7 @@ from samecluster.errors import InvalidInputError, RecoveryInterrupted
 from samecluster.oracles.several_at_once import Retry, SeveralAtOnce
 from samecluster.questions.pair import Question
 from samecluster.recovery.result.result import Recovery
+from samecluster.tables.frame_points import asked_with_rows
 
 
 async def recover_async(
@@ -19,11 +20,11 @@ async def recover_async(
 ) -> Recovery:
     """Recover the clusters of X by asking a coroutine function, several questions at a time.
 
-    ``oracle`` is an ``async def`` of two row numbers; up to ``concurrency`` calls of it are under
-    way at once. All other parameters are those of `samecluster.recover`. The work between
-    questions is done in a thread, so that the event loop stays free. If the task is cancelled,
-    calls under way are waited for, and the CancelledError has ``answers`` and ``recovery``, as
-    `samecluster.errors.RecoveryInterrupted` has them.
+    ``oracle`` is an ``async def`` of two row numbers (or rows, with ``gives="rows"``); up to
+    ``concurrency`` calls of it are under way at once. All other parameters are those of
+    `samecluster.recover`. The work between questions is done in a thread, so that the event loop
+    stays free. If the task is cancelled, calls under way are waited for, and the CancelledError
+    has ``answers`` and ``recovery``, as `samecluster.errors.RecoveryInterrupted` has them.
 
     Examples
     --------
@@ -42,6 +43,9 @@ async def recover_async(
             "recover_async asks an async function; for others, recover(X, oracle, concurrency=8)"
         )
     loop = asyncio.get_running_loop()
+    if options.get("gives") == "rows":
+        oracle = asked_with_rows(oracle, X)
+        del options["gives"]
 
     async def called(question: Question) -> Any:
         return await oracle(question.item, question.comparator)

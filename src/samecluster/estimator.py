@@ -22,6 +22,7 @@ from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Method, Problem
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
+from samecluster.tables.frame_points import ColumnChoice, is_frame, points_of
 
 
 class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
@@ -32,7 +33,8 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
     n_clusters, margin, method, audit, max_questions, looks, max_looks : as in
         `samecluster.recover`, with the same defaults and the same results, but that one cluster is
         allowed here, as everywhere in scikit-learn; it asks nothing
-    answers, known, hint, lift : as in `samecluster.recover`
+    answers, known, hint, first, lift : as in `samecluster.recover`
+    features, text, categories, ignore, missing, gives : as in `samecluster.recover`
     error_rate, random_state, on_progress, concurrency, retry, progress : as in
         `samecluster.recover`
     oracle : an `samecluster.oracles.Oracle`, or a function of two row numbers. `fit` asks it.
@@ -67,7 +69,14 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         answers: Iterable[Answer] = (),
         known: Any = None,
         hint: Any = None,
+        first: Any = None,
+        features: Any = None,
+        text: Any = None,
+        categories: Any = None,
+        ignore: Any = None,
+        missing: str | None = None,
         lift: str | Polynomial | Lift | None = None,
+        gives: Literal["numbers", "rows"] = "numbers",
         error_rate: float = 0.0,
         oracle: Any = None,
         random_state: int | np.random.Generator | np.random.RandomState | None = None,
@@ -86,7 +95,14 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.answers = answers
         self.known = known
         self.hint = hint
+        self.first = first
+        self.features = features
+        self.text = text
+        self.categories = categories
+        self.ignore = ignore
+        self.missing = missing
         self.lift = lift
+        self.gives = gives
         self.error_rate = error_rate
         self.oracle = oracle
         self.random_state = random_state
@@ -96,10 +112,10 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None) -> SameCluster:
-        """Recover the clusters of X; y is ignored."""
+        """Recover the clusters of X, an array or a data frame; y is ignored."""
         del y
-        X = validate_data(self, X, dtype=np.float64, ensure_min_samples=2)
-        self.recovery_ = _one_cluster(X) if self.n_clusters == 1 else self._recover(X)
+        X = self._checked(X, reset=True)
+        self.recovery_ = self._one_cluster(X) if self.n_clusters == 1 else self._recover(X)
         self.labels_ = self.recovery_.labels
         self.how_ = self.recovery_.how
         self.n_questions_ = self.recovery_.n_questions
@@ -115,9 +131,16 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     def _assigned(self, X: Any) -> Assignment:
         check_is_fitted(self)
-        X = validate_data(self, X, dtype=np.float64, reset=False)
-        found: Assignment = self.recovery_.predict(X)
+        found: Assignment = self.recovery_.predict(self._checked(X, reset=False))
         return found
+
+    def _checked(self, X: Any, reset: bool) -> Any:
+        """A frame with the names of its columns checked, which `recover` prepares; or an array."""
+        if is_frame(X):
+            validate_data(self, X, reset=reset, skip_check_array=True)
+            return X
+        least = 2 if reset else 1
+        return validate_data(self, X, dtype=np.float64, reset=reset, ensure_min_samples=least)
 
     def _recover(self, X: FloatArray) -> Recovery:
         if self.oracle is None:
@@ -127,10 +150,12 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
             )
         return recover(X, **self.get_params(deep=False))
 
-
-def _one_cluster(X: FloatArray) -> Recovery:
-    """What one cluster leaves to find out: nothing."""
-    problem = Problem(X, n_clusters=1, margin=None, rng=np.random.default_rng(0))
-    labelling = Labelling(problem, "one cluster", Ledger())
-    labelling.mark(np.arange(len(X)), 0, How.PROVEN)
-    return labelling.recovery()
+    def _one_cluster(self, X: Any) -> Recovery:
+        """What one cluster leaves to find out: nothing."""
+        columns = (self.features, self.text, self.categories, self.ignore, self.missing)
+        points, frame = points_of(X, ColumnChoice(*columns), logarithms=self.margin == "auto")
+        rng = np.random.default_rng(0)
+        problem = Problem(points, n_clusters=1, margin=None, rng=rng, frame=frame)
+        labelling = Labelling(problem, "one cluster", Ledger())
+        labelling.mark(np.arange(len(points)), 0, How.PROVEN)
+        return labelling.recovery()

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 import numbers
 import warnings
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import Any, Literal
 
 import numpy as np
 
 from samecluster._parameters import whole_number
 from samecluster._resolution import far_values
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import FarValuesWarning, InvalidInputError
 from samecluster.lifts.lift import ColumnMap, fitted_lift
 from samecluster.questions.given_groups import groups_as_pairs
@@ -20,14 +20,13 @@ from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question
 
 
-def warn_of_far_values(X: Any, points: FloatArray) -> None:
+def warn_of_far_values(points: FloatArray, names: Sequence[str] = ()) -> None:
     """Name columns and rows with values far beyond all others, such as codes for "unknown".
 
     Labels are no less right for them, but the mixture that guides questions sees less.
     """
-    names = getattr(X, "columns", None)
     for found in far_values(points):
-        column = str(found.column) if names is None else repr(names[found.column])
+        column = repr(names[found.column]) if names else str(found.column)
         warnings.warn(found.said(column), FarValuesWarning, stacklevel=3)
 
 
@@ -60,6 +59,21 @@ def checked_hint(hint: Any, n: int) -> IntArray | None:
     for row, group in _checked_groups(hint, n, "hint"):
         hints[row] = number_of.setdefault(group, len(number_of))
     return hints
+
+
+def checked_first(first: Any, n: int) -> BoolArray | None:
+    """Rows to ask about before others, as marks (n,)."""
+    if first is None:
+        return None
+    rows = np.asarray(first)
+    if rows.ndim != 1 or not (rows.dtype.kind in "iu" or not len(rows)):
+        raise InvalidInputError("first must be numbers of rows")
+    rows = rows.astype(np.int64)
+    if len(rows) and not 0 <= rows.min() <= rows.max() < n:
+        raise InvalidInputError(f"first must be numbers of rows from 0 to {n - 1}")
+    marks = np.zeros(n, dtype=np.bool_)
+    marks[rows] = True
+    return marks
 
 
 def _checked_groups(given: Any, n: int, parameter: str) -> list[tuple[int, Hashable]]:
@@ -153,13 +167,14 @@ def checked_looks(looks: Any) -> LookSizes:
     raise InvalidInputError(f'looks must be "pairs", "auto" or LookSizes, got {looks!r}')
 
 
-def checked_lift(lift: Any, X: Any, points: FloatArray) -> ColumnMap | Literal["auto"] | None:
-    """The lift for the columns of ``points`` (n, d), named as X names them; None for none."""
+def checked_lift(
+    lift: Any, names: Sequence[str], points: FloatArray
+) -> ColumnMap | Literal["auto"] | None:
+    """The lift for the columns of ``points`` (n, d), which may have names; None for none."""
     if lift is None:
         return None
     if isinstance(lift, str) and lift == "auto":
         return "auto"
-    names = getattr(X, "columns", ())
     low, high = points.min(axis=0), points.max(axis=0)
     return fitted_lift(lift, low, high, points, list(names))
 

@@ -20,7 +20,7 @@ import struct
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ from tests.cases.command_line import run
 
 Make = Callable[[Path], Any]
 N_MUTANTS = {"csv": 150, "jsonl": 60, "npy": 60, "npz": 30, "parquet": 60, "images": 40,
-             "sessions": 150, "answers": 80, "proofs": 120, "pairs": 40}  # fmt: skip
+             "sessions": 150, "answers": 80, "proofs": 120, "pairs": 40, "new rows": 60}  # fmt: skip
 AT = "2026-01-31T12:00:00+00:00"
 
 
@@ -89,7 +89,7 @@ def cases(material: Material) -> list[Case]:
     """All of them, in an order that does not change."""
     found: list[Case] = []
     for make in (_csv, _json_lines, _arrays, _archives, _parquet, _images, _sessions, _proofs,
-                 _pairs, _options):  # fmt: skip
+                 _pairs, _options, _new_rows):  # fmt: skip
         found += make(material)
     return found
 
@@ -630,6 +630,38 @@ def _pairs(material: Material) -> Iterator[Case]:
             f"mutant {number}",
             mutant(b"i1,i2,same\ni3,i4,different\ni5,i6,same\n", rng, 4, b',\n"same\0i\xff'),
         )
+
+
+def _new_rows(material: Material) -> Iterator[Case]:
+    def case(name: str, content: Any, file: str = "x.csv", **more: bool) -> Case:
+        def fill(folder: Path) -> None:
+            material.copy(folder, "d.csv", "d.csv.samecluster")
+            _file(file, content)(folder)
+
+        arguments = ("assign", "d.csv.samecluster", file, "-o", "o.csv")
+        return Case("new rows", name, arguments, fill, **more)
+
+    may_be = ("constant", "one row", "hex", "grouped", "a few words")
+    for name, content in WRONG_CSV.items():
+        yield case(name, content, is_wrong=name not in may_be)
+    for name, odd in ODD_CSV.items():
+        yield case(f"odd {name}", odd, is_large=callable(odd))
+    for number, content in enumerate([*WRONG_JSON, *ODD_JSON]):
+        yield case(f"JSON {number}", content, "x.jsonl", is_wrong=number < len(WRONG_JSON))
+    for name, content in (WRONG_NPY | ODD_NPY).items():
+        yield case(f"array {name}", content, "x.npy", is_wrong=True)  # its columns have no names
+    for name, file in {"a session": "d.csv.samecluster", "a folder": ".", "none": "no.csv"}.items():
+        found = case(name, b"", "unused")
+        yield replace(
+            found, arguments=("assign", "d.csv.samecluster", file, "-o", "o.csv"), is_wrong=True
+        )
+    for name, out in {"session": "d.csv.samecluster", "data": "d.csv", "itself": "x.csv"}.items():
+        found = case(f"over {name}", HEAD + ROWS)
+        arguments = ("assign", "d.csv.samecluster", "x.csv", "-o", out, "--force")
+        yield replace(found, arguments=arguments, is_wrong=True)
+    rng = random.Random("new rows")
+    for number in range(N_MUTANTS["new rows"]):
+        yield case(f"mutant {number}", mutant(HEAD + ROWS, rng, 12, b'",;\n\r\t\0\xff=|-+e.'))
 
 
 # -- options --------------------------------------------------------------------------------------

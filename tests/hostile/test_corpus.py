@@ -23,7 +23,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
 def test_there_are_a_thousand_of_all_kinds(material) -> None:
     found = cases(material)
     assert len(found) >= 1000
-    assert len({case.group for case in found}) == 10
+    assert len({case.group for case in found}) == 11
     assert sum(case.is_wrong for case in found) >= 300
 
 

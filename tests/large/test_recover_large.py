@@ -292,7 +292,7 @@ def test_columns_near_a_direction_decide_what_all_columns_decide(
     made = make_ellipsoids(12_000, 4, 3, fill="shell", random_state=7)
     options: dict[str, Any] = {"sample": 2_000, "method": Certify(kernel=kernel)}
     usual = in_blocks(made, **options)
-    monkeypatch.setattr("samecluster.large.sweep._MANY_ROWS", 1)
+    monkeypatch.setattr("samecluster.large.sweep.MANY_ROWS", 1)
     near = in_blocks(made, proof=tmp_path / "proof.gz", **options)
     assert near.answers == usual.answers
     assert (near.labels == usual.labels).all()
@@ -311,7 +311,7 @@ def test_a_sweep_that_was_sent_elsewhere_decides_the_same(monkeypatch) -> None:
         sent.append(len(packed))
         return over_blocks(points, pickle.loads(packed), *rest)
 
-    monkeypatch.setattr("samecluster.large.sweep._MANY_ROWS", 1)
+    monkeypatch.setattr("samecluster.large.sweep.MANY_ROWS", 1)
     usual = in_blocks(made, sample=4_000, method=PLAIN)
     monkeypatch.setattr(over, sending)
     found = in_blocks(made, sample=4_000, method=PLAIN)

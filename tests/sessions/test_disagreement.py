@@ -108,8 +108,9 @@ def test_merging_asks_one_pair_and_splitting_the_chosen_members() -> None:
     assert session.ask()[0].id == question.id
     session.tell(question.id, "different")
     assert session.trouble == []
-    chosen = [f"item {row}" for row in np.flatnonzero(session.snapshot().labels == 2)[:3]]
-    questions = session.split(2, chosen)
+    last = max(session.anchors())
+    chosen = [f"item {row}" for row in np.flatnonzero(session.snapshot().labels == last)[:3]]
+    questions = session.split(last, chosen)
     assert {q.item for q in questions} <= set(chosen)
     assert session.ask()[0].id in {q.id for q in questions}
     with pytest.raises(InvalidInputError, match="cluster must be one of"):

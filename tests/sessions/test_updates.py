@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from samecluster import clustering_error
+from samecluster import clustering_error, start
 from samecluster.errors import (
     DataMismatchError,
     InvalidInputError,
     SessionNotFoundError,
     StoreError,
 )
+from samecluster.instances import make_ellipsoids
 from samecluster.sessions.question import question_id
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.votes import pair_of
@@ -25,6 +26,7 @@ from tests.cases.session_cases import (
     reopened,
     same_known,
     store_of,
+    truth,
 )
 
 MADE = instance()
@@ -147,3 +149,32 @@ def test_an_update_that_cannot_be_used_changes_nothing() -> None:
     with pytest.raises(InvalidInputError, match="nan at row 0"):
         session.update(keys_of(90), np.full((90, 2), np.nan))
     same_known(session, reopened(session))
+
+
+@pytest.mark.parametrize(
+    "parameters", [{"margin": 1.0}, {}, {"method": {"name": "predict", "expected_error": 0.02}}]
+)
+def test_new_rows_are_asked_about_first_and_old_answers_are_kept(parameters) -> None:
+    made = make_ellipsoids(240, 3, 3, random_state=2)
+    n = 80  # the rows before
+    keys = keys_of(240)
+    session = Session.create(MemoryStore(), keys[:n], made.X[:n], parameters=parameters, seed=0)
+    answer_all(session, made)
+    before = session.state.answers()
+    session.update(keys, made.X)
+    about_new = []
+    while questions := session.ask():
+        about_new.append(max(questions[0].rows) >= n)
+        session.tell(questions[0].id, truth(questions[0], made))
+    assert session.state.answers()[: len(before)] == before
+    # Every eighth point of prediction is drawn at random, and groups may be compared.
+    assert all(about_new[:7]), about_new
+    assert sum(about_new) >= 0.8 * len(about_new)
+    assert session.snapshot().labels.min() >= 0
+
+
+def test_rows_to_ask_about_first_are_checked() -> None:
+    for wrong in (["a"], [-1], [90], [[1]], [0.5]):
+        with pytest.raises(InvalidInputError, match="first must be numbers of rows"):
+            start(MADE.X, first=wrong)
+    assert start(MADE.X, first=[], random_state=0).pending == start(MADE.X, random_state=0).pending

@@ -65,7 +65,7 @@ def test_none_of_them_says_that_the_item_differs_from_every_anchor(session) -> N
 
 @pytest.mark.parametrize(
     ("item", "group", "said"),
-    [("item 0", 99, "group must be one of 0, 1, 2, got 99"), ("nobody", 0, "no item 'nobody'")],
+    [("item 0", 99, "cluster must be one of 0, 1, 4, got 99"), ("nobody", 0, "no item 'nobody'")],
 )
 def test_unknown_groups_and_items_change_nothing(session, item, group, said) -> None:
     events = session.state.n_events

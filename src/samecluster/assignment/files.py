@@ -32,6 +32,8 @@ from samecluster.recovery.result.claims import Foresight
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import PreparedFeatures
 from samecluster.recovery.result.result import MarginSearch, Recovery, Refutation, Round
+from samecluster.tables import Preparation
+from samecluster.tables.frame_points import FrameFeatures
 
 FORMAT = "samecluster-result-1"
 _HEAD = "result.json"
@@ -68,6 +70,7 @@ def save_recovery(recovery: Recovery, path: str | Path, *, force: bool = False) 
         "proof": None if recovery.proof is None else list(recovery.proof.lines()),
         "models": list(recovery.models),
         "foresight": recovery.foresight,
+        "frame": _frame(recovery.frame),
         "claims": [claim.as_dict() for claim in recovery.claims],
     }
     with (
@@ -173,6 +176,7 @@ def _checked(head: dict[str, Any], arrays: dict[str, Array]) -> Recovery:
         proof=proof,
         models=tuple(map(str, head["models"])),
         foresight=_foresight(head["foresight"]),
+        frame=_read_frame(head.get("frame"), points.shape[1]),
     )
     if [claim.as_dict() for claim in found.claims] != head["claims"]:
         raise ValueError("it claims what does not follow from it")
@@ -184,6 +188,29 @@ def _foresight(kept: Any) -> Foresight | None:
         return None
     n_records, unseen = kept
     return Foresight(int(n_records), None if unseen is None else float(unseen))
+
+
+def _frame(features: FrameFeatures | None) -> dict[str, Any] | None:
+    """How the columns of a frame became points; its index stays with the frame."""
+    if features is None:
+        return None
+    made = features.preparation
+    kept = {name: getattr(features, name) for name in ("columns", "uses", "kind", "n_filled")}
+    return {**kept, "preparation": None if made is None else json.loads(made.to_json())}
+
+
+def _read_frame(kept: Any, width: int) -> FrameFeatures | None:
+    if kept is None:
+        return None
+    made = kept["preparation"]
+    preparation = None if made is None else Preparation.from_json(json.dumps(made))
+    columns = tuple(map(str, kept["columns"]))
+    if (len(columns) if preparation is None else preparation.width) != width:
+        raise ValueError("its frame has another number of features")
+    uses = tuple(map(str, kept["uses"]))
+    return FrameFeatures(
+        columns, preparation, uses, str(kept["kind"]), n_filled=int(kept["n_filled"])
+    )
 
 
 def _array(packed: bytes, kind: str) -> Array:

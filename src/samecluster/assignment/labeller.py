@@ -14,11 +14,11 @@ import numpy as np
 
 from samecluster._resolution import resolution_of
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
-from samecluster.assignment.neighbours import FeatureMap, Neighbours
+from samecluster.assignment.neighbours import FeatureMap, LocalPlanes
 from samecluster.assignment.result import Assignment
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
-from samecluster.large.sweep import PIECE, Sweep
+from samecluster.large.sweep import MANY_ROWS, PIECE, Sweep
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds, beyond_all, edges_of
@@ -26,6 +26,7 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
 _FITTED = 20_000  # rows that clouds are fitted to
+_LEARNT_FROM = 20_000  # old rows from which on it pays to learn which columns matter where
 _MOSTLY = 0.5  # share of labels without a model from which on clouds stand for the clusters
 
 
@@ -114,7 +115,9 @@ class RowLabeller:
             closure.join(name, members)
             closure.clusters[name].whiten()
             closure.join(name, members)
-        return Sweep(closure, len(old.points)), np.array(label_of)
+        # New rows are as many as they may be; what a row is told must not depend on their number.
+        n_rows = max(len(old.points), MANY_ROWS * (len(old.points) >= _LEARNT_FROM))
+        return Sweep(closure, n_rows), np.array(label_of)
 
     def _fitted(self) -> Any:
         """What predicts: points in features to chances (m, k), and which are beyond all groups."""
@@ -129,7 +132,7 @@ class RowLabeller:
         if len(rows) < 2:
             return None
         points = self._features(old.points[rows])
-        return Neighbours(points, groups, sure, len(self.clusters)).chances
+        return LocalPlanes(points, groups, sure, len(self.clusters)).chances
 
     def _clouds(self, known: IntArray) -> Any:
         old, k = self.old, len(self.clusters)

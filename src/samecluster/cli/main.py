@@ -40,6 +40,7 @@ COMMANDS = {
         "merge": "Say that two clusters are one.",
         "split": "Say that items do not belong to their cluster.",
         "import": "Take in answers from a file of pairs or from another session.",
+        "assign": "Label new rows by a session's answers; nothing is asked.",
         "update": "Go on with other rows: all answers are kept.",
         "invite": "Make a personal link to a session that is served, now or later.",
         "doctor": "Check a session file event by event, and save what is intact.",
@@ -56,7 +57,7 @@ COMMANDS = {
 # The modules of `samecluster.cli.commands` whose names are not those of their command.
 _HOMES = {
     **dict.fromkeys(("status", "name", "undo", "history", "doctor"), "session"),
-    **dict.fromkeys(("export", "report", "import", "update"), "exchange"),
+    **dict.fromkeys(("export", "report", "import", "assign", "update"), "exchange"),
     **dict.fromkeys(("doubt", "merge", "split"), "disagreement"),
     **dict.fromkeys(("demo", "verify", "margin", "reproduce"), "paper"),
     "invite": "serve",

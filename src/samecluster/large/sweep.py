@@ -27,9 +27,11 @@ PIECE = 262_144
 
 # From this many rows on it pays to find out which columns matter where (decision 9, "columns near a
 # direction first"); `benchmarks/scale.py` has sizes on both sides of it.
-_MANY_ROWS = 300_000
+MANY_ROWS = 300_000
 # Members of a cluster that this is learnt from: 256 per direction of `ColumnSubsets`, which has 32.
 _LEARNT_FROM = 8_192
+
+_FEW_SLABS = 8  # that are looked at before all others
 
 _MOST_NAMES = int(np.iinfo(np.int16).max)  # two bytes per row of the data
 
@@ -73,7 +75,7 @@ class Sweep:
             cluster.whiten()
             cluster.deep_starts(closure.kernel, closure.bound)
         self._nearby = [
-            self._nearby_columns(closure, name) if n_rows >= _MANY_ROWS else None
+            self._nearby_columns(closure, name) if n_rows >= MANY_ROWS else None
             for name in self._names
         ]
 
@@ -124,9 +126,7 @@ class Sweep:
             left = left[found.names[left] < 0]
             others = left[near[left] != at]
             if len(others):
-                lifted = self._clusters[at].lift(points[others]).astype(np.float32)
-                inside = self._clusters[at].score(lifted) <= self._bound * (1 + 1e-5)
-                self._accept(kernel, at, points, others[inside], found)
+                self._accept(kernel, at, points, self._not_outside(at, points, others), found)
         return found
 
     @_QUIET
@@ -136,10 +136,15 @@ class Sweep:
         points = rows * self._scale
         for at, name in enumerate(self._names):
             others = np.flatnonzero((names >= 0) & (names != name) & (found.names < 0))
-            lifted = self._clusters[at].lift(points[others]).astype(np.float32)
-            inside = self._clusters[at].score(lifted) <= self._bound * (1 + 1e-5)
-            self._accept(kernel, at, points, others[inside], found)
+            self._accept(kernel, at, points, self._not_outside(at, points, others), found)
         return found.names
+
+    def _not_outside(self, at: int, points: Array, which: Array) -> Array:
+        """Those of the points ``which`` that no slab keeps out of a cluster; a few tell most."""
+        cluster, bound = self._clusters[at], self._bound * (1 + 1e-5)
+        lifted = cluster.lift(points[which]).astype(np.float32)
+        inside = np.flatnonzero(cluster.score(lifted, _FEW_SLABS) <= bound)
+        return which[inside[cluster.score(lifted[inside]) <= bound]]
 
     def _accept(
         self, kernel: Kernel, at: int, points: Array, which: Array, found: RowDecisions

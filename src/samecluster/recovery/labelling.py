@@ -195,6 +195,8 @@ class Labelling:
             round_of=self._round_of.copy(),
             answers=tuple(self._ledger),
             points=self._problem.X,
+            prepared=self._problem.prepared,
+            frame=self._problem.frame,
             method=self._method,
             margin=self._problem.margin if self.search is None else self.search.margin,
             n_clusters=self._problem.n_clusters,

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.lifts.lift import ColumnMap
 from samecluster.points.survey import Survey
 from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
+from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.result import Recovery
 
 if TYPE_CHECKING:
@@ -31,8 +32,10 @@ class Problem:
     ``confirmed`` is None if answers are trusted; otherwise those questions were put again, and a
     margin that others refute is not given up before they are, too. With a ``survey`` X is a
     sample of the data that was surveyed, in random order. ``hints`` (n,) are groups that somebody
-    believes in, -1 where there is none; they only choose questions. ``looks`` may be used. With a
-    ``lift`` the margin is one of ``lifted`` points, and a survey is one of lifted columns.
+    believes in, -1 where there is none; they only choose questions, and so does ``first`` (n,), the
+    rows to be asked about before others. ``looks`` may be used. With a ``lift`` the margin is one
+    of ``lifted`` points, and a survey is one of lifted columns. ``prepared`` and ``frame`` say how
+    X was made of the columns of a frame.
     """
 
     X: FloatArray
@@ -45,8 +48,11 @@ class Problem:
     confirmed: frozenset[Question] | None = None
     survey: Survey | None = None
     hints: IntArray | None = None
+    first: BoolArray | None = None
     looks: LookSizes = PAIRS
     lift: ColumnMap | None = None
+    prepared: tuple[Premise, ...] = ()
+    frame: Any = None
 
     @cached_property
     def lifted(self) -> FloatArray:

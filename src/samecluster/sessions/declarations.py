@@ -59,13 +59,16 @@ class Declarations:
 
     def name(self, cluster: int, text: str, who: str | None = None) -> None:
         """Name a cluster. The name belongs to its anchor item, as the number does."""
-        body = {"anchor": self._known.anchor(cluster), "number": cluster, "text": text}
+        number = self._known.cluster(cluster)
+        body = {"anchor": self._known.anchors()[number], "number": number, "text": text}
         self._recorder.append("named", who, body)
 
     def names(self) -> dict[int, str]:
-        """The names of the clusters that there are now."""
-        names = self._recorder.state.names
-        return {number: names[number] for number in self._known.anchors() if number in names}
+        """The names of the clusters that there are now; without one of its own that of an alias."""
+        names, aliases = self._recorder.state.names, self._known.aliases()
+        also = {aliases[n]: names[n] for n in sorted(aliases, reverse=True) if n in names}
+        own = {number: names[number] for number in self._known.anchors() if number in names}
+        return also | own
 
     def import_answers(
         self,

@@ -46,7 +46,7 @@ class Disagreement:
 
         None if this person was asked about all their asked members.
         """
-        self._known.anchor(a), self._known.anchor(b)
+        a, b = self._known.cluster(a), self._known.cluster(b)
         if a == b:
             raise InvalidInputError(f"two different clusters are needed, got {a} twice")
         pair = _pair_between(a, b, self._known.snapshot(), self._recorder.state, who)
@@ -56,7 +56,7 @@ class Disagreement:
         self, cluster: int, items: Iterable[str], who: str | None = None
     ) -> list[SessionQuestion]:
         """These do not belong to the cluster: each against its anchor, next to come."""
-        anchor = self._known.anchor(cluster)
+        anchor = self._known.anchors()[self._known.cluster(cluster)]
         chosen = [self._recorder.state.items.checked_key(item) for item in items]
         return [self._queue.want((item, anchor), who) for item in chosen if item != anchor]
 

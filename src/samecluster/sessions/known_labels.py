@@ -47,20 +47,27 @@ class KnownLabels:
         """The anchor item of each cluster."""
         return dict(self._numbered().anchors)
 
-    def anchor(self, cluster: int) -> str:
-        """The anchor item of a cluster; InvalidInputError if there is no such cluster."""
-        anchors = self.anchors()
-        if cluster not in anchors:
-            known = ", ".join(map(str, sorted(anchors))) or "none yet"
-            raise InvalidInputError(f"cluster must be one of {known}, got {cluster!r}")
-        return anchors[cluster]
+    def aliases(self) -> dict[int, int]:
+        """Numbers of clusters that turned out to be part of others, and the numbers of these."""
+        return dict(self._numbered().aliases)
+
+    def cluster(self, number: int) -> int:
+        """The number that a cluster goes by now; InvalidInputError if there is no such cluster."""
+        found = self._numbered()
+        number = found.aliases.get(number, number)
+        if number not in found.anchors:
+            known = ", ".join(map(str, sorted(found.anchors))) or "none yet"
+            raise InvalidInputError(f"cluster must be one of {known}, got {number!r}")
+        return number
 
     def new_numbers(self) -> dict[str, int]:
         """Numbers to be kept with the next event: the same whether or not anybody has looked.
 
-        After an undo they wait, as working them out might take as long as a resume.
+        After an undo they wait, as working them out might take as long as a resume, unless somebody
+        has seen them.
         """
-        if not self._state.n_events or self._state.undone_facts:
+        is_seen = self._last is not None and self._last[0] == self._state.n_events
+        if not self._state.n_events or (self._state.undone_facts and not is_seen):
             return {}
         return self._numbered().new
 
@@ -80,7 +87,7 @@ class KnownLabels:
             engine = self.engine
             recovery = with_exceptions(_as_declared(engine.recovery(), state), state)
             recovery = replace(recovery, prepared=self._prepared).by_models(models_of(state.people))
-            found = numbered(recovery, state, engine.differ)
+            found = numbered(recovery, state)
             self._last = (state.n_events, found)
         return self._last[1]
 

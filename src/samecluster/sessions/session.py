@@ -8,12 +8,14 @@ methods as its own.
 from __future__ import annotations
 
 import functools
+import json
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, Concatenate, ParamSpec, TypeVar
 
 from samecluster._typing import FloatArray, IntArray
+from samecluster.api import premises_of
 from samecluster.errors import (
     DataMismatchError,
     InvalidInputError,
@@ -42,6 +44,8 @@ from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import pair_of
 from samecluster.sessions.storage.events import Event, format_for
 from samecluster.sessions.storage.store import Store
+from samecluster.tables import Preparation, as_table
+from samecluster.tables.frame_points import ColumnChoice, is_frame, points_of
 from samecluster.validation import checked_hint
 
 Part = TypeVar("Part")
@@ -66,6 +70,14 @@ def _offered(
         return method(getattr(self, part), *args, **named)
 
     return offered
+
+
+def _prepared_as_before(X: Any, state: State) -> FloatArray:
+    """The rows of a frame as the points that they were when the session began."""
+    stored = state.preparation.get("features")
+    if not is_frame(X) or stored is None:
+        return points_of(X, ColumnChoice(), logarithms=False)[0]
+    return validated(Preparation.from_json(json.dumps(stored)).apply(as_table(X, "X")))
 
 
 class Session:
@@ -122,6 +134,7 @@ class Session:
         clock: Callable[[], datetime] = _utc_now,
         seed: int | None = None,
         prepared: Sequence[Premise] = (),
+        columns: Mapping[str, Any] | None = None,
     ) -> Session:
         """Begin a session in an empty store.
 
@@ -129,7 +142,8 @@ class Session:
         ----------
         store : where events are kept, such as ``SqliteStore(path, create=True)``
         keys : n texts, all different: what answers refer to
-        X : (n, d) points, one per row
+        X : (n, d) points, one per row; or a data frame, as in `samecluster.start`. Open it again
+            with such a frame: its columns are prepared as they were here.
         preparation : how X was made from the data, to make it again; JSON only
         parameters : n_clusters, margin, method and audit as in `samecluster.start` (a method with
             settings as ``{"name": "certify", "batch": 8}``); max_questions; looks, also with
@@ -143,10 +157,17 @@ class Session:
         seed : the same seed gives the same questions
         prepared : premises about how X was made, for claims that rest on a margin of X. They belong
             to the data and are not stored: pass them again to `open`.
+        columns : of a frame: ``{"text": "note", "ignore": ["id"]}``, by the names of `start`
         """
         if next(iter(store.read()), None) is not None:
             raise StoreError("the store holds a session already; open it, or choose another place")
-        X, checked = validated(X), checked_parameters(parameters or {})
+        checked = checked_parameters(parameters or {})
+        choice, by_margin = ColumnChoice(**columns or {}), checked.get("margin", "auto") == "auto"
+        X, frame = points_of(X, choice, logarithms=by_margin)
+        if frame is not None and frame.preparation is not None:
+            made = json.loads(frame.preparation.to_json())
+            preparation = {**(preparation or {}), "features": made}
+            prepared = (*prepared, *premises_of(frame))
         if checked.get("looks", "") is None:
             del checked["looks"]  # older programs do not know the word
         body = {
@@ -185,7 +206,7 @@ class Session:
             checked_parameters(state.parameters)
         except InvalidInputError as error:
             raise SchemaError(f"the session was given unusable parameters: {error}") from None
-        X = validated(X)
+        X = _prepared_as_before(X, state)
         hints = checked_hint(hints, len(X))
         session = cls(store, state, X, hints, clock, prepared)
         items = Items.of(keys, X, contents)
@@ -232,6 +253,8 @@ class Session:
     events = _offered(EventLog.events, "_log")
     snapshot = _offered(KnownLabels.snapshot, "_known")
     anchors = _offered(KnownLabels.anchors, "_known")
+    aliases = _offered(KnownLabels.aliases, "_known")
+    cluster = _offered(KnownLabels.cluster, "_known")
     prepare = _offered(KnownLabels.prepare, "_known")
 
     set_parameters = _offered(Declarations.set_parameters, "_declarations")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import math
@@ -53,6 +54,17 @@ class _ResultColumns:
     probability: list[float | None]
 
 
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What was found about rows of a table; see `write_results`."""
+
+    table: Table
+    cluster: Sequence[Any] | Any
+    how: Sequence[Any]
+    probability: Sequence[float | None] | Any
+    rows: IntArray | None = None
+
+
 def write_results(
     table: Table,
     path: str | Path,
@@ -78,12 +90,40 @@ def write_results(
     In CSV, text that begins with ``= + - @``, also wide or after blanks, gets an apostrophe before
     it unless ``raw``: a spreadsheet would take it for a formula and run it.
     """
+    found = Found(table, cluster, how, probability, rows)
     chosen = format or format_of(table, str(path))
-    data = results_as_bytes(
-        table, cluster, how, probability, rows=rows, prefix=prefix, raw=raw, format=chosen
-    )
-    with written_file(path, is_result_file, force=force, inputs=inputs) as partial:
-        partial.write_bytes(data)
+    write_blocks([found], path, chosen, prefix=prefix, raw=raw, force=force, inputs=inputs)
+
+
+def write_blocks(
+    blocks: Iterable[Found],
+    path: str | Path,
+    format: ResultFormat,
+    *,
+    prefix: str = "",
+    raw: bool = False,
+    named: bool = False,
+    force: bool = False,
+    inputs: Iterable[Path] = (),
+) -> None:
+    """As `write_results`, of tables that follow each other; ``named`` if clusters have names."""
+    with (
+        written_file(path, is_result_file, force=force, inputs=inputs) as partial,
+        partial.open("wb") as file,
+        contextlib.ExitStack() as open_files,
+    ):
+        writer: Any = None
+        for block in blocks:
+            found = _over_all_rows(block, prefix)
+            if format == "parquet":
+                made = _arrow_table(block.table, found, named)
+                if writer is None:
+                    _, pq = pyarrow()
+                    opened = pq.ParquetWriter(file, made.schema, compression="zstd")
+                    writer = open_files.enter_context(opened)
+                writer.write_table(made)
+            else:
+                file.write(_text(block.table, found, format, raw))
 
 
 def results_as_bytes(
@@ -98,9 +138,16 @@ def results_as_bytes(
     format: ResultFormat = "csv",
 ) -> bytes:
     """What `write_results` writes."""
-    found = _over_all_rows(table, prefix, cluster, how, probability, rows)
-    if format == "parquet":
-        return _parquet(table, found)
+    found = _over_all_rows(Found(table, cluster, how, probability, rows), prefix)
+    if format != "parquet":
+        return _text(table, found, format, raw)
+    pa, pq = pyarrow()
+    sink = pa.BufferOutputStream()
+    pq.write_table(_arrow_table(table, found), sink, compression="zstd")
+    return bytes(sink.getvalue())
+
+
+def _text(table: Table, found: _ResultColumns, format: str, raw: bool) -> bytes:
     if format == "jsonl":
         return _json_lines(table, found)
     if format == "csv":
@@ -120,24 +167,23 @@ def format_of(table: Table, path: str) -> ResultFormat:
     return "jsonl" if table.format == "jsonl" else "csv"
 
 
-def _over_all_rows(
-    table: Table, prefix: str, cluster: Any, how: Any, probability: Any, rows: IntArray | None
-) -> _ResultColumns:
-    names = tuple(prefix + name for name in NAMES)
+def _over_all_rows(given: Found, prefix: str) -> _ResultColumns:
+    table, names = given.table, tuple(prefix + name for name in NAMES)
     taken = next((name for name in names if name in table.columns), None)
     if taken is not None:
         raise InvalidInputError(
             f"{table.source} has a column {taken!r} already; put something before the new names, "
             "such as --prefix new_"
         )
-    places = range(len(table)) if rows is None else rows.tolist()
-    for name, values in zip(NAMES, (cluster, how, probability), strict=True):
+    places = range(len(table)) if given.rows is None else given.rows.tolist()
+    columns = (given.cluster, given.how, given.probability)
+    for name, values in zip(NAMES, columns, strict=True):
         if len(values) != len(places):
             raise InvalidInputError(f"{name} has {len(values):,} values for {len(places):,} rows")
     found = _ResultColumns(
         names, [None] * len(table), [UNASSIGNED] * len(table), [None] * len(table)
     )
-    for place, label, known, share in zip(places, cluster, how, probability, strict=True):
+    for place, label, known, share in zip(places, *columns, strict=True):
         found.cluster[place] = _cluster(label)
         found.how[place] = _word(known)
         found.probability[place] = None if share is None or share != share else _share(float(share))
@@ -232,22 +278,20 @@ def _with_fields(line: str, new: str) -> str:
     return inside + ("" if inside == "{" else ", ") + new[1:]
 
 
-def _parquet(table: Table, found: _ResultColumns) -> bytes:
-    pa, pq = pyarrow()
+def _arrow_table(table: Table, found: _ResultColumns, named: bool = False) -> Any:
+    pa, _ = pyarrow()
     if table.format == "parquet":
         made = table.origin
     else:
         made = pa.table({name: _arrow_column(pa, c) for name, c in table.columns.items()})
-    named = any(isinstance(label, str) for label in found.cluster)
+    named = named or any(isinstance(label, str) for label in found.cluster)
     labels = [None if c is None else str(c) for c in found.cluster] if named else found.cluster
     types = (pa.string() if named else pa.int64(), pa.string(), pa.float64())
     for name, values, kind in zip(
         found.names, (labels, found.how, found.probability), types, strict=True
     ):
         made = made.append_column(name, pa.array(values, kind))
-    sink = pa.BufferOutputStream()
-    pq.write_table(made, sink, compression="zstd")
-    return bytes(sink.getvalue())
+    return made
 
 
 def _arrow_column(pa: Any, column: Column) -> Any:

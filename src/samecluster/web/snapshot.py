@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -42,6 +42,7 @@ class SessionSummary:
     names: Mapping[int, str]
     progress: Mapping[str, Any]
     parameters: Mapping[str, Any]
+    aliases: Mapping[int, int] = field(default_factory=dict)
 
     @classmethod
     def blank(cls, session: Session) -> SessionSummary:
@@ -66,7 +67,13 @@ class SessionSummary:
             session.names(),
             _progress(progress, state.n_events, recovery.claims, left, minutes),
             dict(state.parameters),
+            session.aliases(),
         )
+
+    def cluster(self, number: int) -> int | None:
+        """The number that a group goes by now; None if there is no such group."""
+        number = self.aliases.get(number, number)
+        return number if number in self.anchors else None
 
     @property
     def may_choose(self) -> bool:

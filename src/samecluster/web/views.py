@@ -158,6 +158,7 @@ class Views:
                     "size": size,
                     "by_how": by_how,
                     "anchor": anchor,
+                    "aliases": sorted(n for n, now in summary.aliases.items() if now == number),
                 }
             )
         return found
@@ -166,8 +167,10 @@ class Views:
         self, number: int, offset: int, limit: int, how: str | None, summary: SessionSummary
     ) -> dict[str, Any] | None:
         """A page of the members of a group, the surest first; None if there is no such group."""
-        if number not in summary.anchors or summary.recovery is None:
+        now = summary.cluster(number)
+        if now is None or summary.recovery is None:
             return None
+        number = now
         recovery = summary.recovery
         rows = np.flatnonzero(recovery.labels == number)
         size = len(rows)

@@ -76,8 +76,9 @@ def status_lines(opened: OpenSession) -> Iterator[str]:
     yield from (f"  {line}" for line in facts["rests_on"])
     for one in facts["clusters"]:
         named = f" {one['name']}" if one["name"] else ""
-        size = count(one["items"], "item")
-        yield f"  cluster {one['number']}{named}: {size}, such as {one['anchor']}"
+        size, aliases = count(one["items"], "item"), ", ".join(map(str, one["aliases"]))
+        also = f" (also {aliases})" if aliases else ""
+        yield f"  cluster {one['number']}{named}{also}: {size}, such as {one['anchor']}"
     for one in facts["trouble"]:
         yield f"Does not fit: {one['text']}"
         yield from (f"  possible: {remedy}" for remedy in one["remedies"])
@@ -141,13 +142,14 @@ def _audit(audit: AuditReport) -> dict[str, Any]:
 
 
 def _clusters(session: Session) -> list[dict[str, Any]]:
-    labels, names = session.snapshot().labels, session.names()
+    labels, names, aliases = session.snapshot().labels, session.names(), session.aliases()
     return [
         {
             "number": number,
             "name": names.get(number),
             "anchor": anchor,
             "items": int(np.count_nonzero(labels == number)),
+            "aliases": sorted(alias for alias, now in aliases.items() if now == number),
         }
         for number, anchor in sorted(session.anchors().items())
     ]

@@ -36,8 +36,8 @@ def recovery_of(labels: list[int], asked: list[int]) -> Recovery:
     return Recovery(found, how, 0, (), rounds, (), np.zeros((len(found), 1)), "certify", 1.0, None)
 
 
-def numbers_of(labels: list[int], asked: list[int], state: State, apart=True) -> NumberedRecovery:
-    return numbered(recovery_of(labels, asked), state, lambda *_: apart)
+def numbers_of(labels: list[int], asked: list[int], state: State) -> NumberedRecovery:
+    return numbered(recovery_of(labels, asked), state)
 
 
 def test_a_cluster_has_the_number_of_its_anchor_whatever_the_run_calls_it() -> None:
@@ -45,7 +45,7 @@ def test_a_cluster_has_the_number_of_its_anchor_whatever_the_run_calls_it() -> N
     found = numbers_of([0, 0, 1, 1, -1, -1, -1, -1], [0, 1, 2, 3], state)
     assert found.recovery.labels.tolist() == [5, 5, 3, 3, -1, -1, -1, -1]
     assert found.anchors == {5: "item 0", 3: "item 2"}
-    assert found.new == {}
+    assert found.new == {"item 1": 5, "item 3": 3}, "more anchors"
     other = numbers_of([1, 1, 0, 0, -1, -1, -1, -1], [0, 1, 2, 3], state)
     assert (other.recovery.labels == found.recovery.labels).all()
 
@@ -53,23 +53,43 @@ def test_a_cluster_has_the_number_of_its_anchor_whatever_the_run_calls_it() -> N
 def test_a_new_cluster_gets_a_number_that_was_never_used_and_its_first_asked_item() -> None:
     state = state_of("45 01", r7=9)
     found = numbers_of([0, 0, 0, -1, 1, 1, -1, -1], [0, 1, 4, 5], state)
-    assert found.new == {"item 4": 10, "item 0": 11}, "item 4 turned up first"
+    new = {"item 4": 10, "item 5": 10, "item 0": 11, "item 1": 11}
+    assert found.new == new, "item 4 turned up first"
     assert found.recovery.labels.tolist() == [11, 11, 11, -1, 10, 10, -1, -1]
-
-
-def test_a_number_is_provisional_until_the_cluster_is_known_to_differ() -> None:
-    state = state_of("01 23", r0=0)
-    found = numbers_of([0, 0, 1, 1, -1, -1, -1, -1], [0, 1, 2, 3], state, apart=False)
-    assert found.new == {}
-    assert found.anchors == {0: "item 0", 1: "item 2"}
-    assert found.recovery.labels.tolist() == [0, 0, 1, 1, -1, -1, -1, -1]
 
 
 def test_of_two_numbers_in_one_cluster_the_lower_stays() -> None:
     state = state_of("01 23", r0=4, r2=2)
     found = numbers_of([0, 0, 0, 0, -1, -1, -1, -1], [0, 1, 2, 3], state)
     assert found.anchors == {2: "item 2"}
+    assert found.aliases == {4: 2}
     assert set(found.recovery.labels) == {2, -1}
+    assert "item 0" not in found.new, "its number is there again if the answer is taken back"
+
+
+def test_of_a_cluster_in_two_parts_that_with_the_oldest_anchor_keeps_the_number() -> None:
+    state = state_of("01 23", r2=0, r0=0, r1=0)
+    found = numbers_of([0, 0, 1, 1, -1, -1, -1, -1], [0, 1, 2, 3], state)
+    assert found.recovery.labels.tolist() == [1, 1, 0, 0, -1, -1, -1, -1]
+    assert found.new == {"item 0": 1, "item 1": 1, "item 3": 0}
+
+
+def test_most_anchors_keep_a_number_whose_oldest_went_to_another_cluster() -> None:
+    state = state_of("01 23", r0=0, r1=0, r2=1, r3=1, r4=1)
+    found = numbers_of([0, 0, 0, 1, 1, -1, -1, -1], [0, 1, 2, 3, 4], state)
+    assert found.recovery.labels.tolist() == [0, 0, 0, 1, 1, -1, -1, -1]
+    assert found.new == {"item 2": 0}
+    one_left = numbers_of([0, 0, 0, 0, 1, -1, -1, -1], [0, 1, 2, 3, 4], state)
+    assert one_left.aliases == {1: 0}
+    assert one_left.recovery.labels[4] == 2
+
+
+def test_an_anchor_that_is_not_asked_any_more_comes_after_the_others() -> None:
+    state = state_of("01", r5=0, r0=0)
+    assert numbers_of([0, 0, -1, -1, -1, 0, -1, -1], [0, 1], state).new["item 5"] == 0
+    state.numbers.pop("item 5")
+    state.numbers["item 5"] = 0
+    assert "item 5" not in numbers_of([0, 0, -1, -1, -1, 0, -1, -1], [0, 1], state).new
 
 
 def test_an_asked_anchor_has_the_better_claim() -> None:
@@ -81,7 +101,7 @@ def test_an_asked_anchor_has_the_better_claim() -> None:
 def test_an_anchor_without_a_label_claims_nothing() -> None:
     state = state_of("01", r6=0)
     found = numbers_of([0, 0, -1, -1, -1, -1, -1, -1], [0, 1], state)
-    assert found.new == {"item 0": 1}
+    assert found.new == {"item 0": 1, "item 1": 1}
 
 
 @pytest.mark.parametrize("how", ["removed", "changed"])

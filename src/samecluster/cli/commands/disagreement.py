@@ -61,13 +61,15 @@ def merge(
     """Say that two clusters are one: one question about a member of each decides it.
 
     Before the question it says what an answer would do to labels; what then does not fit together
-    is shown with remedies, as by `samecluster doubt`. The lower number stays.
+    is shown with remedies, as by `samecluster doubt`. The lower number stays; the other stands for
+    the same cluster from then on.
 
     Example: samecluster merge shells.csv.samecluster 0 2
     """
     from samecluster.cli.terminal.disagreement import discuss
 
     with interruptible(), opened_session(session, data, vectors) as opened:
+        a, b = opened.session.cluster(a), opened.session.cluster(b)
         question = opened.session.merge(a, b, who)
         anchors = opened.session.anchors()
         if_none = f"you were asked about all asked members of clusters {a} and {b}"

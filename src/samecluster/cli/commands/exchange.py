@@ -23,7 +23,13 @@ from samecluster.cli.commands.session import (
 )
 from samecluster.cli.options import Force, Json
 from samecluster.cli.terminal.harmless import print_json, print_lines
+from samecluster.errors import InvalidInputError
 from samecluster.workspace.request import Request
+
+Prefix = Annotated[str, typer.Option(help="Put before the names of the new columns.")]
+Raw = Annotated[
+    bool, typer.Option("--raw", help="Leave text that a spreadsheet would run as it is.")
+]
 
 _MOST_LISTED = 10  # ids that `update` lists per kind of change; the rest is a number
 
@@ -42,10 +48,8 @@ def export(
         Path | None,
         typer.Option(help="Also write the proof; it reveals coordinates. `verify` checks it."),
     ] = None,
-    prefix: Annotated[str, typer.Option(help="Put before the names of the new columns.")] = "",
-    raw: Annotated[
-        bool, typer.Option("--raw", help="Leave text that a spreadsheet would run as it is.")
-    ] = False,
+    prefix: Prefix = "",
+    raw: Raw = False,
     force: Force = False,
     data: DataFile = None,
     vectors: Vectors = None,
@@ -153,6 +157,49 @@ def import_(
         print_lines(f"{opened.session.progress()}.")
 
 
+def assign(
+    session: SessionFile,
+    new: Annotated[str, typer.Argument(help="The new rows, with the columns of the session.")],
+    out: Annotated[
+        str, typer.Option("-o", "--out", help=".csv, .tsv, .parquet, .jsonl, or - to print.")
+    ],
+    prefix: Prefix = "",
+    raw: Raw = False,
+    force: Force = False,
+    data: DataFile = None,
+    vectors: Vectors = None,
+    new_vectors: Annotated[
+        Path | None, typer.Option("--new-vectors", metavar="FILE", help="Vectors of the new rows.")
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Label new rows by a session's answers; nothing is asked, and the session stays as it is.
+
+    Columns are those of the session, in any order, and are prepared as there. Each row stands by
+    itself: in reach of known members it is proven (or inferred, under a guessed margin), otherwise
+    predicted, or in no cluster (a blank) if it lies beyond all. A row of the session has its label
+    there. Large text and Parquet files are labelled in blocks, if -o is of the same kind.
+
+    Works while somebody else is labelling. To ask about new rows: samecluster update.
+
+    Example: samecluster assign shells.csv.samecluster new.csv -o labelled.csv
+    """
+    from samecluster.cli.terminal.screen import Screen
+    from samecluster.workspace.export import ResultFiles
+    from samecluster.workspace.new_rows import label_new_rows
+
+    files = ResultFiles(out, prefix=prefix, raw=raw, force=force)
+    if json and is_stdout(out):
+        raise InvalidInputError("only one of --json and -o can go to standard output")
+    with interruptible(), opened_session(session, data, vectors, read_only=True) as opened:
+        with Screen(stderr=True).waiting("labelling the rows"):
+            labels = label_new_rows(opened, Request(data=new, vectors=new_vectors), files)
+        if json:
+            print_json(labels.facts())
+        else:
+            print_lines(*labels.lines(out), err=is_stdout(out))
+
+
 def update(
     session: SessionFile,
     data: Annotated[str, typer.Argument(help="The data as it is now.")],
@@ -167,7 +214,10 @@ def update(
     vectors: Vectors = None,
     json: Json = False,
 ) -> None:
-    """Go on with other rows: all answers are kept.
+    """Go on with other rows: all answers are kept, and new rows are asked about first.
+
+    `samecluster label`, `cluster` or `serve` then ask what the new rows need; nothing about rows
+    whose label still follows. Labels without any question: samecluster assign.
 
     Answers about items that are gone or have changed are set aside until they are back or
     confirmed. An audit speaks of the rows before.
@@ -207,12 +257,22 @@ def update(
                     f"Set aside: {count(n_aside, 'answer')} about items that changed or are gone; "
                     "--confirm takes those about changed items as they are."
                 )
+            if changes.added and opened.session.ask():
+                lines.append(f"To answer what new rows need: {_label_command(path, data)}")
             if changes and opened.session.state.audited:
                 lines.append("The bound of the audit before covers the old rows only.")
     if json:
         print_json(facts)
     else:
         print_lines(*lines)
+
+
+def _label_command(session: Path, data: str) -> str:
+    from samecluster.workspace.open import session_beside
+    from samecluster.workspace.typed_command import typed
+
+    beside = data != "-" and session_beside(Path(data)) == session
+    return typed("label", data, *([] if beside else ["--session", session]))
 
 
 def _listed(keys: list[str]) -> str:

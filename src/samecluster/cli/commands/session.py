@@ -141,8 +141,9 @@ def name(
     if not text.strip() or not text.isprintable():
         raise InvalidInputError(f"a name must be printable text, got {text!r}")
     with opened_session(session, data, vectors) as opened:
-        opened.session.name(cluster, text.strip(), who)
-        print_lines(f"Cluster {cluster} is now {text.strip()!r}.")
+        number = opened.session.cluster(cluster)
+        opened.session.name(number, text.strip(), who)
+        print_lines(f"Cluster {number} is now {text.strip()!r}.")
 
 
 def doctor(

@@ -269,10 +269,10 @@ class MemberColumns:
         with np.errstate(over="ignore", invalid="ignore"):
             return np.asarray((np.vstack([self.dirs[:, :_N_SLABS], -middle]) / half).T)
 
-    def score(self, lifted32: Array) -> Array:
+    def score(self, lifted32: Array, most: int | None = None) -> Array:
         """A lower bound of the gauge: how far each target sticks out of a slab. Above the bound it
-        is a witness that need not be kept."""
-        slabs = np.ascontiguousarray(self.slabs().T)
+        is a witness that need not be kept. Only the first ``most`` slabs are looked at."""
+        slabs = np.ascontiguousarray(self.slabs()[:most].T)
         score = np.empty(len(lifted32), np.float32)
         with np.errstate(over="ignore", invalid="ignore"):
             for begin in range(0, len(score), 4 * _ROWS):

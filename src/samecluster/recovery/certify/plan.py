@@ -98,7 +98,7 @@ class CertifyRun:
 
     def __init__(self, settings: Certify, problem: Problem, labelling: Labelling) -> None:
         self.settings, self.labelling, self.guessed = settings, labelling, problem.guessed
-        self.looks = problem.looks
+        self.looks, self._first = problem.looks, problem.first
         self.margin, self.answers = problem.known_margin(settings.name), problem.counted_answers
         seed = sample_seed(problem.rng)
         self.known = _knowledge(settings, problem, self.margin, seed)
@@ -296,7 +296,10 @@ class CertifyRun:
     # -- conclusions -----------------------------------------------------------------------------
 
     def _open(self) -> IntArray:
-        """Points of the level without label, after climbing to a level that has some."""
+        """Points of the level without label, after climbing to a level that has some.
+
+        Only those to be asked about first, as long as there are any.
+        """
         while True:
             open_ = self.known.open_points()
             if self._set_aside:
@@ -305,7 +308,8 @@ class CertifyRun:
             if self.stall.look(*now, self.known.level_size):
                 open_ = open_[:0]
             if len(open_) or not self.known.climb():
-                return open_
+                first = open_[:0] if self._first is None else open_[self._first[open_]]
+                return first if len(first) else open_
             self._write()
 
     def _conclude(self, placed: Mapping[int, int]) -> None:

@@ -100,7 +100,7 @@ class Predictor:
 
     Up to 50,000 points are all modelled, copies once. Of more, a core of 5,000 is, and the others
     go with it. ``include`` are rows that must be in the core; only what is known about the core
-    teaches the model.
+    teaches the model. Rows marked in ``first`` (n,) are asked about before others, if in doubt.
 
     Examples
     --------
@@ -120,8 +120,9 @@ class Predictor:
         names: ClusterNames,
         rng: np.random.Generator,
         include: Sequence[int] = (),
+        first: BoolArray | None = None,
     ) -> None:
-        self._rng = rng
+        self._rng, self._wanted = rng, first
         self._names = names
         names.on_merge(self._merge)
         some = np.sort(rng.permutation(len(X))[:_DIRECTIONS_OF])
@@ -133,12 +134,12 @@ class Predictor:
         self._outside: dict[int, set[int]] = {}
         self._plain: Graph | None = None
         self._start: list[int] = []
-        first = Similarity(None, self._points)
+        start = Similarity(None, self._points)
         if len(self.core) <= Graph.LARGEST_DENSE:
-            first = Similarity(self.graph, None)
+            start = Similarity(self.graph, None)
         else:  # the first questions come before the graph is there
             self._start = middles_of_cells(self._points, rng)
-        self._model = GaussianProcess(first, len(self.core))
+        self._model = GaussianProcess(start, len(self.core))
         self._kind = ("graph", False)
         self._by_clouds = False
         # Worked out when wanted, and good until something is told.
@@ -422,6 +423,10 @@ class Predictor:
             item = int(self.core[self._rng.choice(candidates)])
             self._drawn.add(item)
             return item
+        if self._wanted is not None:
+            doubtful = self._chances()[candidates].max(axis=1) < _BEYOND_DOUBT
+            wanted = candidates[doubtful & self._wanted[self.core[candidates]]]
+            candidates = wanted if len(wanted) else candidates
         fits = self._turn % 2 or self.doubt > _MISFITS_BELOW
         at = None if fits else self._worst_fit(candidates)
         if at is None:

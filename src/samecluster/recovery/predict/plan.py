@@ -70,7 +70,7 @@ class PredictRun:
         self.names = ClusterNames()
         unheld = labelling.unheld_labels()
         include = sorted(asked.union(first, unheld.values()))
-        self.model = Predictor(problem.X, self.names, problem.rng, include)
+        self.model = Predictor(problem.X, self.names, problem.rng, include, problem.first)
         self.looks = problem.looks
         self.placing = ModelPlacement(problem.n_clusters, self.names, self.model, self.looks)
         self.exceptions = problem.exceptions

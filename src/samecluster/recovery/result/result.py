@@ -110,6 +110,7 @@ class Recovery:
     resolution : (d) lengths that the margin is one at, where there is no proof that has them
     models : language models that gave answers; labels by answers or proofs are then inferred
     foresight : how often predictions could be compared with answers, where a model predicts
+    frame : how the points were made of the columns of a data frame, if they were
     """
 
     labels: IntArray
@@ -135,6 +136,7 @@ class Recovery:
     resolution: tuple[float, ...] = ()
     models: tuple[str, ...] = ()
     foresight: Foresight | None = None
+    frame: Any = None
 
     def by_models(self, models: Iterable[str]) -> Recovery:
         """The same where language models gave answers: nothing is asked, and nothing proven."""
@@ -203,9 +205,28 @@ class Recovery:
         A row in reach of known members is proven if the margin was declared, under the premise that
         it holds for the old rows and this one together, and inferred if it was guessed. Other rows
         are predicted, or in none of the clusters (-1) if they lie beyond all. Old rows have the
-        labels that they have. What else is in ``rows`` makes no difference.
+        labels that they have. What else is in ``rows`` makes no difference. If the old rows came in
+        a data frame, so do these, with the same columns in any order.
         """
-        return self._labeller.assign(rows)
+        return self._labeller.assign(rows if self.frame is None else self.frame.points(rows))
+
+    def to_frame(self) -> Any:
+        """The columns cluster, how and probability, as a frame of the kind that came in.
+
+        In pandas it has the index that came in; after an array it is a frame of pandas.
+        """
+        kind, index = ("", None) if self.frame is None else (self.frame.kind, self.frame.index)
+        return _frames().frame_of(self._columns(), kind, index)
+
+    def join(self, frame: Any, prefix: str = "") -> Any:
+        """A frame of these rows with the columns of `to_frame`, each after a ``prefix``."""
+        return _frames().joined(frame, self._columns(prefix))
+
+    def _columns(self, prefix: str = "") -> Any:
+        chance = self.probability
+        if chance is None:
+            chance = np.where(self.how_codes == How.ASKED, 1.0, np.nan)
+        return _frames().result_columns(self.labels, self.how, chance, prefix)
 
     def summary(self) -> dict[str, Any]:
         """What is known, as plain values; ``print(found.summary()["text"])`` shows it."""
@@ -215,8 +236,9 @@ class Recovery:
             f"{len(self.labels):,} points in {found} clusters by {self.method}, "
             f"{self.n_questions:,} questions"
         )
+        used = () if self.frame is None else self.frame.uses
         return {
-            "text": "\n".join([first, *self.assumptions]),
+            "text": "\n".join([first, *self.assumptions, *used]),
             "n_points": len(self.labels),
             "n_clusters_found": found,
             "n_questions": self.n_questions,
@@ -271,3 +293,8 @@ class Recovery:
             f"<Recovery by {self.method}: {len(self.labels):,} points in {found} clusters, "
             f"{self.n_questions:,} questions, labels {known}>"
         )
+
+
+def _frames() -> Any:
+    # By name, as tables are a room above this one.
+    return import_module("samecluster.tables.frame_points")

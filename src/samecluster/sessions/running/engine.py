@@ -64,6 +64,7 @@ class Engine:
         self._parameters: dict[str, Any] = {}
         self._seed = self._attempts = 0
         self._row_of: Mapping[str, int] = {}
+        self._first: list[int] | None = None
         self._exception_rows: set[int] = set()
         self._skipped_rows: set[int] = set()
         self._run: RecoveryRun | None = None
@@ -103,11 +104,6 @@ class Engine:
         one, two = (self._row_of[key] for key in items)
         return Question(one, two)
 
-    def differ(self, one: str, two: str) -> bool:
-        """Whether two items are known for good to be in different clusters, given their labels."""
-        implied = self.run.ledger.implied(self.question((one, two)))
-        return self.run.done or implied is Verdict.DIFFERENT
-
     def recovery(self) -> Recovery:
         """What is known now."""
         return self.run.result if self.run.done else self.run.snapshot()
@@ -122,6 +118,7 @@ class Engine:
         self._seed = state.seed + len(state.audited - {state.epoch})
         self._initial_facts = state.initial_facts if facts is None else facts
         self._row_of = state.items.row_of
+        self._first = sorted(self._rows(state.newcomers)) or None
         self._exception_rows = self._rows(state.exceptions)
         self._skipped_rows = self._rows(self._skipped)
         self._start()
@@ -184,6 +181,7 @@ class Engine:
                     self._X,
                     answers=answers,
                     hint=self._hints,
+                    first=self._first,
                     random_state=self._seed,
                     **self._parameters,
                 )

@@ -9,7 +9,7 @@ of the events: a resumed session is where the interrupted one was.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -49,7 +49,9 @@ class State:
     unused_facts : pairs with a fact that the run has no use for
     n_asked_before : questions asked before this epoch, which its budget does not have any more
     audited : the epochs in which an audit has begun
-    numbers : public cluster numbers by anchor item; never given twice
+    newcomers : keys of rows that an update added, to be asked about first
+    numbers : public cluster numbers by anchor item, in the order in which the items got them; no
+        number is ever given to another cluster
     names : names of clusters by public number
     seconds : of each kind of look: how many were timed, what they answered, and how long they took
     """
@@ -69,6 +71,7 @@ class State:
         self.early_facts: set[Pair] = set()
         self.undone_facts: list[SettledPair] = []
         self.unused_facts: set[Pair] = set()
+        self.newcomers: frozenset[str] = frozenset()
         self.numbers: dict[str, int] = {}
         self.names: dict[int, str] = {}
         self.audited: set[int] = set()
@@ -144,7 +147,7 @@ class State:
             )
         self.n_events = event.sequence
         self.finished = event.kind == "closed"
-        self.numbers.update(event.body.get("numbers", {}))
+        self._note_numbers(event.body.get("numbers", {}))
         try:
             getattr(self, f"_apply_{event.kind}")(event)
         except (KeyError, TypeError, ValueError) as error:
@@ -204,7 +207,11 @@ class State:
         self.book.confirm(event.body.get("confirmed", ()))
         self.preparation = dict(event.body.get("preparation", self.preparation))
         if "keys" in event.body:
-            self.book.take_rows(Items.from_body(event.body), event.sequence)
+            rows = Items.from_body(event.body)
+            if "preparation" not in event.body:  # a sample that grows asks as it did
+                added = rows.row_of.keys() - self.items.row_of.keys()
+                self.newcomers = (self.newcomers | added) & rows.row_of.keys()
+            self.book.take_rows(rows, event.sequence)
         self._settle_all()
 
     def _apply_parameters(self, event: Event) -> None:
@@ -250,6 +257,13 @@ class State:
                 before.n_answers + len(votes),
                 before.seconds + event.body["seconds"],
             )
+
+    def _note_numbers(self, found: Mapping[str, int]) -> None:
+        """Anchors of clusters; one that is noted again comes after the others."""
+        births = self.book.births
+        for key in sorted(found, key=lambda key: (births.get(key, len(births)), key)):
+            self.numbers.pop(key, None)
+            self.numbers[key] = found[key]
 
     # -- what the run is made from ---------------------------------------------------------------
 

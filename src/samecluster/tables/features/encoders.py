@@ -152,6 +152,13 @@ class CategoryEncoder:
     def width(self) -> int:
         return len(self.keys)
 
+    def unseen(self, table: Table) -> list[str]:
+        """The categories of a table that were not there when this was fitted."""
+        column, known = table.column(self.column), set(self.keys)
+        texts = {text.strip() for text in column.texts}
+        lacking = {column.texts[row].strip() for row in np.flatnonzero(column.missing).tolist()}
+        return sorted(text for text in texts - lacking if key_of(text) not in known)
+
     def apply(self, table: Table, rows: IntArray) -> FloatArray:
         texts = table.column(self.column).texts
         place = {key: at for at, key in enumerate(self.keys)}

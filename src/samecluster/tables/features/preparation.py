@@ -129,6 +129,12 @@ class Preparation:
         """The cells of a table that lack a value, in columns that features are made of."""
         return MissingCells.of(table, self.number_columns, self.columns)
 
+    def unseen_categories(self, table: Table) -> dict[str, list[str]]:
+        """By column, the categories of a table that were not there when this was fitted."""
+        encoders = (one for one in self.encoders if isinstance(one, CategoryEncoder))
+        found = {encoder.column: encoder.unseen(table) for encoder in encoders}
+        return {column: texts for column, texts in found.items() if texts}
+
     def kept(self, table: Table) -> IntArray:
         """The rows that have features: all, or those without missing values if so prepared."""
         missing = self.missing_in(table)

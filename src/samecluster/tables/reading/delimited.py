@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 
 import numpy as np
@@ -34,17 +34,30 @@ def parse_delimited(data: bytes, source: str, options: CsvOptions) -> Table:
     if not text.strip():
         raise InvalidInputError(f"{source} is empty: a header line and at least one row are needed")
     dialect = sniffed_dialect(text, options, encoding, mark)
-    header, cells, lines = (_quoted if '"' in text else _plain)(text, source, dialect)
-    if not len(lines):
+    table = table_of_cells(cut(text, source, dialect), source, dialect)
+    if not len(table):
         raise InvalidInputError(
             f"{source} has no rows: a header line and at least one row are needed"
         )
-    other = _better_separator(header, cells, dialect, options) if cells.width == 1 else None
+    check_separator(table, options)
+    return table
+
+
+def check_separator(table: Table, options: CsvOptions) -> None:
+    """InvalidInputError if another separator would give a table of one column several."""
+    dialect = table.dialect
+    assert dialect is not None
+    other = _better_separator(table, dialect, options) if len(table.names) == 1 else None
     if other is not None:
         raise InvalidInputError(
-            f"{source}, line 1: with separator {dialect.separator!r} there is one column only; "
-            f"the separator seems to be {other!r}"
+            f"{table.source}, line 1: with separator {dialect.separator!r} there is one column "
+            f"only; the separator seems to be {other!r}"
         )
+
+
+def table_of_cells(found: Cut, source: str, dialect: Dialect) -> Table:
+    """The table that has been cut."""
+    header, cells, lines = found
     names = _names(header, cells.width)
     twice = first_repeated(names)
     if twice is not None:
@@ -115,7 +128,15 @@ Cut = tuple[list[str] | None, _CutCells | _PlainCells, IntArray]
 """The header's cells, those of the rows, and the line of each row."""
 
 
-def _plain(text: str, source: str, dialect: Dialect) -> Cut:
+def cut(text: str, source: str, dialect: Dialect, before: int = 0) -> Cut:
+    """Cells of a text that begins after so many lines of its file."""
+    if '"' not in text:
+        return _plain(text, source, dialect, before)
+    rows = quoted_rows(io.StringIO(text, newline=""), source, dialect, before)
+    return cut_rows(list(rows), source, dialect)
+
+
+def _plain(text: str, source: str, dialect: Dialect, before: int) -> Cut:
     """Without quotes every line is a row and every separator an edge: split all at once."""
     separator = dialect.separator
     if "\r" in text:
@@ -123,7 +144,7 @@ def _plain(text: str, source: str, dialect: Dialect) -> Cut:
     every = text.split("\n")
     if every[-1] == "":
         del every[-1]
-    numbers = np.arange(1, len(every) + 1)
+    numbers = np.arange(1, len(every) + 1) + before
     if not all(every) or not every[-1].strip():
         # A line of separators only is a row of blanks; one of nothing or spaces is no row.
         filled = [at for at, line in enumerate(every) if separator in line or line.strip()]
@@ -132,7 +153,7 @@ def _plain(text: str, source: str, dialect: Dialect) -> Cut:
     uneven = next((at for at, line in enumerate(every) if line.count(separator) + 1 != width), None)
     if uneven is not None:
         found = every[uneven].count(separator) + 1
-        raise InvalidInputError(_ragged(source, int(numbers[uneven]), width, found))
+        raise InvalidInputError(ragged(source, int(numbers[uneven]), width, found))
     header = every[0].split(separator) if dialect.header else None
     if header is not None:
         del every[0]
@@ -140,37 +161,42 @@ def _plain(text: str, source: str, dialect: Dialect) -> Cut:
     return header, _PlainCells(every, width, dialect), numbers
 
 
-def _quoted(text: str, source: str, dialect: Dialect) -> Cut:
-    """With quotes a row may go over several lines; the standard library knows how."""
+def quoted_rows(
+    text: Iterable[str], source: str, dialect: Dialect, before: int = 0
+) -> Iterator[tuple[int, list[str]]]:
+    """Rows with the line that each begins on. With quotes a row may go over several lines."""
     # Texts of documents may be long; the limit is the module's own, so it is set back.
     limit = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=dialect.separator, strict=True)
-    rows, lines, begins = [], [], 1
+    reader = csv.reader(text, delimiter=dialect.separator, strict=True)
+    begins = before + 1
     try:
         for row in reader:
             if row and (len(row) > 1 or row[0].strip()):
-                rows.append(row)
-                lines.append(begins)
-            begins = reader.line_num + 1
+                yield begins, row
+            begins = before + reader.line_num + 1
     except csv.Error as error:
         raise InvalidInputError(
             f"{source}, line {begins}: {error}; is a quote missing or one too many?"
         ) from None
     finally:
         csv.field_size_limit(limit)
-    width = len(rows[0]) if rows else 0
-    for line, row in zip(lines, rows, strict=True):
+
+
+def cut_rows(found: list[tuple[int, list[str]]], source: str, dialect: Dialect) -> Cut:
+    """Rows that have been cut, of one width."""
+    width = len(found[0][1]) if found else 0
+    for line, row in found:
         if len(row) != width:
-            raise InvalidInputError(_ragged(source, line, width, len(row)))
-    header = rows.pop(0) if dialect.header else None
-    return header, _CutCells(rows, width), np.array(lines[-len(rows) :] if rows else [], np.int64)
+            raise InvalidInputError(ragged(source, line, width, len(row)))
+    header = found.pop(0)[1] if dialect.header and found else None
+    lines = np.array([line for line, _ in found], np.int64)
+    return header, _CutCells([row for _, row in found], width), lines
 
 
-def _better_separator(
-    header: list[str] | None, cells: _CutCells | _PlainCells, dialect: Dialect, options: CsvOptions
-) -> str | None:
+def _better_separator(table: Table, dialect: Dialect, options: CsvOptions) -> str | None:
     """A separator that every line has equally often, though it is not the one in use."""
-    lines = [*(header or ()), *cells.column(0)[:_SAMPLE_ROWS]]
+    (column,) = table.columns.values()
+    lines = [*(table.origin or ()), *column.texts[:_SAMPLE_ROWS]]
     for other in SEPARATORS:
         counts = {line.count(other) for line in lines}
         is_even = len(counts) == 1 and 0 not in counts
@@ -179,7 +205,7 @@ def _better_separator(
     return None
 
 
-def _ragged(source: str, line: int, expected: int, found: int) -> str:
+def ragged(source: str, line: int, expected: int, found: int) -> str:
     side = "a cell is missing" if found < expected else "a separator inside a cell needs quotes"
     return f"{source}, line {line}: {expected} cells expected, {found} found; perhaps {side}"
 

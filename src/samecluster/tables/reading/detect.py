@@ -20,7 +20,7 @@ STDIN = "-"
 IMAGE_SIZE = 32
 
 Parser = Callable[[bytes, str, int], Table]
-_PARSERS: dict[str, Parser] = {
+PARSERS: dict[str, Parser] = {
     ".parquet": parse_parquet,
     ".pq": parse_parquet,
     ".jsonl": parse_json_lines,
@@ -29,7 +29,7 @@ _PARSERS: dict[str, Parser] = {
     ".npy": parse_npy,
     ".npz": parse_npz,
 }
-_ADVICE = {
+ADVICE = {
     ".xlsx": "save the sheet as CSV",
     ".xls": "save the sheet as CSV",
     ".ods": "save the sheet as CSV",
@@ -74,17 +74,21 @@ def read_table(
 
         return read_images(file, image_size, options.max_bytes, image_by)
     kind = file.suffix.lower()
-    if kind in _ADVICE:
-        raise InvalidInputError(f"{file}: {kind} files cannot be read; {_ADVICE[kind]}")
+    if kind in ADVICE:
+        raise InvalidInputError(f"{file}: {kind} files cannot be read; {ADVICE[kind]}")
     check_size(file.name, check_input(file), options.max_bytes)
     data = _bytes(file)
-    if kind in _PARSERS:
-        table = _PARSERS[kind](data, file.name, options.max_bytes)
-        for name, column in table.columns.items():
-            if options.missing is not None and isinstance(column, TypedColumn):
-                table.columns[name] = column.without(options.missing)
-        return table
+    if kind in PARSERS:
+        return with_missing(PARSERS[kind](data, file.name, options.max_bytes), options)
     return parse_delimited(data, file.name, options)
+
+
+def with_missing(table: Table, options: CsvOptions) -> Table:
+    """The table, in which the words that the user names stand for no value."""
+    for name, column in table.columns.items():
+        if options.missing is not None and isinstance(column, TypedColumn):
+            table.columns[name] = column.without(options.missing)
+    return table
 
 
 def _bytes(file: Path) -> bytes:

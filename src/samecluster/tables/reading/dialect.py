@@ -101,22 +101,32 @@ class Dialect:
 
 def decoded(data: bytes, source: str, encoding: str | None) -> tuple[str, str, bool]:
     """The text of a file, its encoding, and whether it began with a byte order mark."""
-    for signature, meaning in _SIGNATURES.items():
-        if data.startswith(signature):
-            raise InvalidInputError(f"{source} is {meaning}")
-    mark, marked = next((pair for pair in _MARKS if data.startswith(pair[0])), (b"", None))
-    used = encoding or marked or _unmarked(data)
+    used, is_marked = encoding_of(data, source, encoding)
     try:
         text = data.decode(used)
     except UnicodeDecodeError as error:
         raise InvalidInputError(_undecodable(data, source, used, error)) from None
     text, begins_marked = text.removeprefix("\ufeff"), text.startswith("\ufeff")
+    check_text(text, source, used)
+    return text, used, is_marked and begins_marked
+
+
+def encoding_of(data: bytes, source: str, encoding: str | None) -> tuple[str, bool]:
+    """The encoding of a file that begins with these bytes, and whether a mark says so."""
+    for signature, meaning in _SIGNATURES.items():
+        if data.startswith(signature):
+            raise InvalidInputError(f"{source} is {meaning}")
+    mark, marked = next((pair for pair in _MARKS if data.startswith(pair[0])), (b"", None))
+    return encoding or marked or _unmarked(data), bool(mark)
+
+
+def check_text(text: str, source: str, encoding: str, before: int = 0) -> None:
+    """InvalidInputError if text has NUL in it; ``before`` lines came before it."""
     if "\0" in text:
-        line = text.count("\n", 0, text.index("\0")) + 1
+        line = before + text.count("\n", 0, text.index("\0")) + 1
         raise InvalidInputError(
-            f"{source}, line {line}: a NUL character; this is no text file in {used}"
+            f"{source}, line {line}: a NUL character; this is no text file in {encoding}"
         )
-    return text, used, bool(mark) and begins_marked
 
 
 def _unmarked(data: bytes) -> str:

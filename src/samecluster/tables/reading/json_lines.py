@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,19 +19,25 @@ from samecluster.tables.table import Table
 def parse_json_lines(data: bytes, source: str, _: int = MAX_BYTES) -> Table:
     """The table in the bytes of a file; a key that a line does not have is a missing value."""
     text, encoding, mark = decoded(data, source, None)
+    return table_of_json(text, source, Dialect(encoding=encoding, byte_order_mark=mark))
+
+
+def table_of_json(
+    text: str, source: str, dialect: Dialect, before: int = 0, names: Sequence[str] = ()
+) -> Table:
+    """The table in a text after so many lines; it has at least the columns ``names``."""
     numbers, kept, objects = [], [], []
-    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
+    for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), before + 1):
         if line.strip():
             objects.append(_object(line, f"{source}, line {number}"))
             numbers.append(number)
             kept.append(line.strip())
     if not objects:
         raise InvalidInputError(f"{source} is empty: one JSON object a line is needed")
-    names = list(dict.fromkeys(name for found in objects for name in found))
+    names = list(dict.fromkeys((*names, *(name for found in objects for name in found))))
     if not names:
         raise InvalidInputError(f"{source}: the objects have no keys, so there are no columns")
     columns = [TypedColumn(name, [found.get(name) for found in objects]) for name in names]
-    dialect = Dialect(encoding=encoding, byte_order_mark=mark)
     lines = np.array(numbers, dtype=np.int64)
     return Table(source, columns, format="jsonl", dialect=dialect, lines=lines, origin=kept)
 

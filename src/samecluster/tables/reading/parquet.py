@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +35,23 @@ def parse_parquet(data: bytes, source: str, max_bytes: int = MAX_BYTES) -> Table
         raise InvalidInputError(
             f"{source} is empty: {found.num_rows} rows, {found.num_columns} columns"
         )
+    return _table(pa, found, source)
+
+
+def parquet_blocks(file: Path) -> Iterator[Table]:
+    """The rows of a Parquet file, some at a time."""
+    pa, pq = pyarrow()
+    try:
+        with pq.ParquetFile(file) as opened:
+            for batch in opened.iter_batches(_BATCH):
+                yield _table(pa, pa.Table.from_batches([batch]), file.name)
+    except (pa.ArrowException, OSError) as error:
+        raise InvalidInputError(
+            f"{file.name} is no Parquet file, or is cut short: {reason_of(error)}"
+        ) from None
+
+
+def _table(pa: Any, found: Any, source: str) -> Table:
     columns = [
         TypedColumn(name, _values(pa, column))
         for name, column in zip(found.column_names, found.columns, strict=True)

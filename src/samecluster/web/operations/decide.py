@@ -78,7 +78,7 @@ _TROUBLE = shared(
     errors=[NOT_FOUND, CONFLICT],
 )
 async def _name(context: ServerContext, call: Call) -> Any:
-    if call["number"] not in context.thread.summary.anchors:
+    if context.thread.summary.cluster(call["number"]) is None:
         raise HttpError(NOT_FOUND, f"there is no cluster {call['number']}")
     return await _change(
         context, lambda session: session.name(call["number"], call["name"], call.who)

@@ -24,9 +24,8 @@ _MOST_OPEN = 500
 def place(session: Session, item: str, group: int | None, who: str | None, key: str) -> list[int]:
     """Say that an item is in a group, or in none of them (None); return the events' numbers."""
     anchors = session.anchors()
-    if group is not None and group not in anchors:
-        known = ", ".join(map(str, sorted(anchors))) or "none yet"
-        raise InvalidInputError(f"group must be one of {known}, got {group}")
+    if group is not None:
+        group = session.cluster(group)
     if item not in session.state.items.row_of:
         raise InvalidInputError(f"there is no item {item!r} in the data")
     _check_key(session.state, item, group, anchors, who, key)

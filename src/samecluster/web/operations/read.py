@@ -203,6 +203,9 @@ async def _plot_labels(context: ServerContext, _: Call) -> Any:
                     anchor=string(
                         description="The key of the item that the number and the name belong to."
                     ),
+                    aliases=array(
+                        CLUSTER_NUMBER, description="Numbers of before that stand for it now."
+                    ),
                 ),
             )
         )

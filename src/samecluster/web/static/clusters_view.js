@@ -58,7 +58,7 @@ class ClustersView {
   }
 
   #row(cluster) {
-    const { number: which, size, by_how: byHow, anchor } = cluster;
+    const { number: which, size, by_how: byHow, anchor, aliases } = cluster;
     const name = clusterName(cluster);
     return element(
       "tr",
@@ -69,6 +69,7 @@ class ClustersView {
         { scope: "row" },
         swatch(which),
         element("a", { href: `#/cluster/${which}` }, name),
+        aliases.length > 0 && ` (also ${aliases.join(", ")})`,
       ),
       element("td", { class: "amount", "data-label": "Items" }, number(size)),
       element(
