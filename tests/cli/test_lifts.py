@@ -60,6 +60,18 @@ def test_a_lift_that_does_not_exist_leaves_no_session(rings) -> None:
     assert not rings.with_name("rings.csv.samecluster").exists()
 
 
+def test_a_degree_that_makes_too_many_columns_is_one_line(tmp_path) -> None:
+    path = tmp_path / "wide.csv"
+    values = np.random.default_rng(0).normal(size=(30, 12)).tolist()
+    rows = [[f"c{j}" for j in range(12)], *values]
+    path.write_text("\n".join(",".join(map(str, [*row, "kind"][:13])) for row in rows))
+    done = run("cluster", path, "--truth", "kind", "--lift", "quartic", "--margin", "1", "-o", "no")
+    assert done.returncode == 2
+    said = " ".join(done.stderr.split())
+    assert "lift: degree 4 makes 1,819 columns of 12, and at most 400 are allowed" in said
+    assert "Traceback" not in done.stderr
+
+
 def test_rows_in_blocks_are_proven_in_the_lift(tmp_path) -> None:
     made = make_rings(40_000, random_state=1)
     np.save(tmp_path / "big.npy", made.X)

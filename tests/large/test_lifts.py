@@ -66,3 +66,8 @@ def test_a_function_can_lift_blocks_but_not_be_stated_in_their_proof(tmp_path) -
     assert same_groups(recover_large(MADE.X, ORACLE, **declared).labels)
     with pytest.raises(InvalidInputError, match="a function cannot be stated"):
         recover_large(MADE.X, ORACLE, proof=tmp_path / "proof.parquet", **declared)
+
+
+def test_auto_is_refused_and_says_what_to_do() -> None:
+    with pytest.raises(InvalidInputError, match="find a lift with recover on a sample"):
+        recover_large(MADE.X, ORACLE, lift="auto", sample=5_000, random_state=0)

@@ -57,3 +57,18 @@ def test_answers_that_the_margin_forbids_do_not_stop_the_session() -> None:
     session.import_answers(wrong, "elsewhere")
     answer(session, 400)
     assert session.snapshot().labels.shape == (300,)
+
+
+@pytest.mark.parametrize(
+    ("X", "message"),
+    [
+        (np.random.default_rng(0).normal(size=(20, 12)), "degree 4 makes 1,819 columns of 12, and"),
+        (np.ones((20, 2)), "no column varies"),
+    ],
+    ids=["too many columns", "no variation"],
+)
+def test_a_lift_that_cannot_be_is_refused_in_one_line(X, message) -> None:
+    parameters = {"margin": 2.0, "lift": Polynomial(4)}
+    with pytest.raises(InvalidInputError, match=message) as error:
+        Session.create(MemoryStore(), KEYS[:20], X, parameters=parameters, seed=0)
+    assert len(str(error.value).splitlines()) == 1

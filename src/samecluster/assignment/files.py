@@ -12,7 +12,7 @@ import math
 import zipfile
 import zlib
 from collections.abc import Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +20,10 @@ import numpy as np
 
 import samecluster
 from samecluster._files import MAX_BYTES, check_input, check_size, written_file
-from samecluster._typing import Array
+from samecluster._typing import Array, FloatArray
 from samecluster.errors import InvalidInputError
+from samecluster.lifts.lift import ColumnMap, lift_from_json
+from samecluster.lifts.polynomial import Polynomial, PolynomialColumns
 from samecluster.points.array import validated
 from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
@@ -47,7 +49,7 @@ def save_recovery(recovery: Recovery, path: str | Path, *, force: bool = False) 
     The file holds the coordinates of all rows, and who gave which answer.
     """
     if recovery.lift is not None:
-        raise InvalidInputError("a result in a lift cannot be kept in a file yet; keep its proof")
+        _check_lift(recovery.lift, recovery.points)
     arrays = {name: getattr(recovery, name) for name in _ARRAYS}
     kinds = dict(_ARRAYS)
     if recovery.probability is not None:
@@ -64,7 +66,8 @@ def save_recovery(recovery: Recovery, path: str | Path, *, force: bool = False) 
         "refutations": [[one.item, _written(one.answers)] for one in recovery.refutations],
         "exceptions": list(recovery.exceptions),
         "resolution": list(recovery.resolution),
-        "search": None if recovery.search is None else asdict(recovery.search),
+        "search": None if recovery.search is None else _search(recovery.search),
+        "lift_names": list(getattr(recovery.lift, "names", ())),
         "audit": None if recovery.audit is None else _audit(recovery.audit),
         "prepared": [asdict(one) for one in recovery.prepared],  # all are PreparedFeatures
         "proof": None if recovery.proof is None else list(recovery.proof.lines()),
@@ -152,11 +155,17 @@ def _checked(head: dict[str, Any], arrays: dict[str, Array]) -> Recovery:
     if margin is not None and not (isinstance(margin, float) and 0 < margin < math.inf):
         raise ValueError(f"its margin is {margin!r}")
     if search is not None:
-        search = MarginSearch(**{**search, "refuted": tuple(search["refuted"])})
+        lift = _lift(lift_from_json(search.get("lift")), head, points)
+        search = MarginSearch(**{**search, "refuted": tuple(search["refuted"]), "lift": lift})
     elif margin is None and (how >= How.INFERRED).any() and head["proof"] is not None:
         raise ValueError("it has a proof without a margin")
     audit = head["audit"]
     proof = None if head["proof"] is None else ProofLog.from_lines(iter(head["proof"]))
+    if proof is not None:
+        lift = proof.lift = _lift(proof.lift, head, points)
+        width = points.shape[1] if lift is None else lift.width
+        if len(proof.resolution) != width or (search and search.lift != lift):
+            raise ValueError("its proof is about other columns")
     plain: dict[str, Any] = {name: head[name] for name in _PLAIN}
     found = Recovery(
         **plain | arrays | {"points": points},
@@ -181,6 +190,36 @@ def _checked(head: dict[str, Any], arrays: dict[str, Array]) -> Recovery:
     if [claim.as_dict() for claim in found.claims] != head["claims"]:
         raise ValueError("it claims what does not follow from it")
     return found
+
+
+def _search(search: MarginSearch) -> dict[str, Any]:
+    lift = None if search.lift is None else search.lift.to_json()
+    return {**asdict(replace(search, lift=None)), "lift": lift}
+
+
+def _lift(
+    stored: ColumnMap | None, head: dict[str, Any], points: FloatArray
+) -> PolynomialColumns | None:
+    """The lift that was stored, with what its columns are called, if it is one of these points."""
+    if stored is None:
+        return None
+    lift = _check_lift(stored, points)
+    names = tuple(map(str, head["lift_names"]))
+    if names and len(names) != len(lift.columns):
+        raise ValueError("its lift has another number of columns than names")
+    return replace(lift, names=names)
+
+
+def _check_lift(lift: ColumnMap, points: FloatArray) -> PolynomialColumns:
+    """The lift, if anybody can compute it from the points again."""
+    if not isinstance(lift, PolynomialColumns):
+        raise InvalidInputError(
+            f"a result in {lift.said()} cannot be kept in a file, since a function is not stored; "
+            "keep its labels and its proof"
+        )
+    if lift != Polynomial(lift.degree).fitted(points.min(axis=0), points.max(axis=0)):
+        raise InvalidInputError("its lift is not that of its points")
+    return lift
 
 
 def _foresight(kept: Any) -> Foresight | None:

@@ -40,7 +40,7 @@ class RowLabeller:
         self.clusters = np.unique(recovery.labels[recovery.labels >= 0])
         self._same = _SameRows(recovery.points)
         self._sweep, self._label_of = self._reach()
-        self._features = FeatureMap.of(recovery.points)
+        self._features = FeatureMap.of(self._lifted(recovery.points))
         self._model = self._fitted() if len(self.clusters) else None
 
     def assign(self, rows: Any) -> Assignment:
@@ -63,7 +63,12 @@ class RowLabeller:
             self.old.margin,
             self.guessed,
             np.flatnonzero(refuted),
+            "" if self.old.lift is None else self.old.lift.said(),
         )
+
+    def _lifted(self, X: FloatArray) -> FloatArray:
+        """Columns in which the margin is one, and in which clouds follow the clusters."""
+        return X if self.old.lift is None else self.old.lift.apply(X)
 
     def _block(self, X: FloatArray) -> tuple[IntArray, Array, FloatArray, FloatArray, BoolArray]:
         m, k = len(X), len(self.clusters)
@@ -86,7 +91,7 @@ class RowLabeller:
             how[left[shown]] = How.INFERRED if self.guessed else How.PROVEN
             left = left[~shown]
         if self._model is not None and len(left):
-            found, beyond = self._model(self._features(X[left]))
+            found, beyond = self._model(self._features(self._lifted(X[left])))
             inside = left[~beyond]
             labels[inside] = self.clusters[found[~beyond].argmax(axis=1)]
             how[inside], chances[inside] = How.PREDICTED, found[~beyond]
@@ -101,12 +106,13 @@ class RowLabeller:
         """The known members of each cluster, ready to reach; labels of their names."""
         old = self.old
         known = old.how_codes >= How.INFERRED
-        if old.margin is None or old.lift is not None or not known.any():
+        if old.margin is None or not known.any():
             return None, np.zeros(0, np.int64)
         tau = np.array(old.resolution) if old.proof is None else old.proof.resolution
         if not len(tau):
-            tau = resolution_of(old.points)
-        knowledge = Knowledge(old.points, old.margin, None, tau, Kernel(compiled_programs), 0)
+            tau = resolution_of(self._lifted(old.points))
+        kernel = Kernel(compiled_programs)
+        knowledge = Knowledge(old.points, old.margin, None, tau, kernel, 0, lift=old.lift)
         closure, label_of = knowledge.closure, []
         for label in np.unique(old.labels[known]).tolist():
             members = np.flatnonzero(known & (old.labels == label))
@@ -117,7 +123,7 @@ class RowLabeller:
             closure.join(name, members)
         # New rows are as many as they may be; what a row is told must not depend on their number.
         n_rows = max(len(old.points), MANY_ROWS * (len(old.points) >= _LEARNT_FROM))
-        return Sweep(closure, n_rows), np.array(label_of)
+        return Sweep(closure, n_rows, old.lift), np.array(label_of)
 
     def _fitted(self) -> Any:
         """What predicts: points in features to chances (m, k), and which are beyond all groups."""
@@ -131,13 +137,14 @@ class RowLabeller:
             sure = np.nan_to_num(old.probability[rows], nan=1.0)
         if len(rows) < 2:
             return None
-        points = self._features(old.points[rows])
+        points = self._features(self._lifted(old.points[rows]))
         return LocalPlanes(points, groups, sure, len(self.clusters)).chances
 
     def _clouds(self, known: IntArray) -> Any:
         old, k = self.old, len(self.clusters)
         some = np.sort(np.random.default_rng(0).permutation(known)[:_FITTED])
-        fitted, points = self._features(old.points[some]), self._features(old.points[known])
+        points = self._features(self._lifted(old.points[known]))
+        fitted = self._features(self._lifted(old.points[some]))
         groups = np.searchsorted(self.clusters, old.labels[some])
         clouds = Clouds(fitted, groups, k)
         trust = Calibration.fitted(clouds.scores(), groups, CLOUD_SHARPNESS)

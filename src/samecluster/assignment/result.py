@@ -27,6 +27,7 @@ class Assignment:
     clusters : (k,) the numbers of the clusters
     margin, guessed : what proven or inferred labels rest on
     refuted : rows in the reach of two clusters: with one of these the margin does not hold
+    lift : what the margin is one in, such as "the quadratic lift of columns 0, 1"; empty without
     """
 
     labels: IntArray
@@ -37,6 +38,7 @@ class Assignment:
     margin: float | None
     guessed: bool
     refuted: IntArray
+    lift: str = ""
 
     @property
     def how(self) -> npt.NDArray[np.str_]:
@@ -53,9 +55,10 @@ class Assignment:
         if self.margin is None or not (self.how_codes >= How.INFERRED).any():
             return ""
         guess = " (a guess)" if self.guessed else ""
+        inside = f" in {self.lift}" if self.lift else ""
         return (
-            f"if the margin {self.margin:.3g}{guess} holds for the old rows and the new row "
-            "together, and every answer is right"
+            f"if the margin {self.margin:.3g}{inside}{guess} holds for the old rows and the new "
+            "row together, and every answer is right"
         )
 
     def __str__(self) -> str:

@@ -74,7 +74,10 @@ class LargeRun(Run[LargeRecovery]):
         self._lift = None
         if parameters.lift is not None:
             if parameters.lift == "auto":
-                raise InvalidInputError('lift="auto" is for data in memory; name a lift')
+                raise InvalidInputError(
+                    'lift="auto" is for data in memory: find a lift with recover on a sample of '
+                    'the rows, and name it here, such as lift="quadratic"'
+                )
             names = [points.column(at) for at in range(points.d)]
             self._lift = fitted_lift(parameters.lift, survey.low, survey.high, X, names)
             if proof is not None and isinstance(self._lift, OwnColumns):

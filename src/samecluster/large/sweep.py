@@ -133,7 +133,7 @@ class Sweep:
     def second_reach(self, rows: Array, names: Array) -> Array:
         """The name of another cluster that reaches each of rows (p, d) with a name; -1 if none."""
         kernel, found = Kernel(self._compiled), RowDecisions(np.full(len(rows), -1, np.int16), None)
-        points = rows * self._scale
+        points = (rows if self._lift is None else self._lift.apply(rows)) * self._scale
         for at, name in enumerate(self._names):
             others = np.flatnonzero((names >= 0) & (names != name) & (found.names < 0))
             self._accept(kernel, at, points, self._not_outside(at, points, others), found)

@@ -23,10 +23,12 @@ class NamePairs:
         self.known, self.names, self.deduction = known, known.names, deduction
         self._undecided_pairs: set[tuple[int, int]] = set()
 
-    def unsettled(self, names: Sequence[int], count: int) -> list[tuple[int, int]]:
+    def unsettled(
+        self, names: Sequence[int], count: int, by_proof: bool = True
+    ) -> list[tuple[int, int]]:
         """At most ``count`` pairs of these names that may be one cluster, the nearest first.
 
-        What shows on the way to be different is written into the log.
+        What shows on the way to be different, ``by_proof``, is written into the log.
         """
         gaps: dict[tuple[int, int], float] = {}
         norms = {name: self.known.norms(self.names.representative(name)) for name in names}
@@ -38,7 +40,7 @@ class NamePairs:
         for a, b in sorted(gaps, key=lambda pair: gaps[pair]):
             if len(pairs) == count:
                 break
-            if not self._shown_different(a, b):
+            if not (by_proof and self._shown_different(a, b)):
                 pairs.append((a, b))
         return pairs
 

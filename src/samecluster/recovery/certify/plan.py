@@ -111,6 +111,8 @@ class CertifyRun:
         hints = None if problem.hints is None else problem.hints[self.sample.rows]
         unlifted = None if problem.lift is None else problem.X[self.sample.rows]
         self.guide = Guide(self.sample.points, problem.n_clusters, seed, hints, unlifted)
+        # In a lift spanning a group takes many questions, and the guide may cut clusters.
+        compares_first = problem.lift is not None and problem.n_clusters is None
         self.chooser = QuestionChooser(
             self.sample,
             self.guide,
@@ -118,8 +120,7 @@ class CertifyRun:
             settings.batch,
             self.guessed,
             problem.looks.sheet,
-            # In a lift spanning a group takes many questions, and the guide may cut clusters.
-            compares_first=problem.lift is not None and problem.n_clusters is None,
+            compares_first,
         )
         self.deduction = None
         if settings.effort != "fast":
@@ -127,7 +128,10 @@ class CertifyRun:
             guess = self.chooser.guess
             self.deduction = Deduction(self.known, guess, compiled, exhaustive, seed)
         self.pairs = NamePairs(self.known, self.deduction)
-        self.placement = ProofPlacement(self.known, self.chooser.plausible, problem.looks)
+        self.doubts = compares_first and self.guessed
+        self.placement = ProofPlacement(
+            self.known, self.chooser.plausible, problem.looks, self.doubts
+        )
         self.stall = StallWatch(problem.lifted.shape[1])
         self._refined = False
         # Points that get no label: exceptions, and those that answers leave unsure.
@@ -141,6 +145,9 @@ class CertifyRun:
         and every point is in one of them, they are the clusters, and no question is needed.
         """
         self.begin()
+        while self.doubts and (pairs := self._unsettled_pairs(by_proof=False)):
+            yield from self._tell_apart(pairs)
+            self._conclude({})
         while True:
             open_ = self._open()
             if items := self.chooser.spread(open_):
@@ -272,10 +279,10 @@ class CertifyRun:
         else:
             yield from self.pairs.ask(pairs)
 
-    def _unsettled_pairs(self) -> list[tuple[int, int]]:
+    def _unsettled_pairs(self, by_proof: bool = True) -> list[tuple[int, int]]:
         names = [name for name in self.names.alive if not self.chooser.is_stray(name)]
         on_board = self.looks.board * (self.looks.board - 1) // 2
-        return self.pairs.unsettled(names, max(self.settings.batch, on_board))
+        return self.pairs.unsettled(names, max(self.settings.batch, on_board), by_proof)
 
     def _look_for_more(self) -> Plan[None]:
         """With fewer clusters than declared: ask about points far from all that were asked.

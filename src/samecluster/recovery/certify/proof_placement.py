@@ -14,7 +14,9 @@ class ProofPlacement(Placement):
     """Placement that tries the likeliest cluster first, shows the nearest asked member, excludes
     what can be excluded without a question, and writes all of it into the log.
 
-    ``plausible`` gives the clusters to compare an item with, the likeliest first.
+    ``plausible`` gives the clusters to compare an item with, the likeliest first. Where ``doubts``
+    the margin, a guess, nothing gets a name of its own without a question about it: such names are
+    compared in the end anyway, and each that is too many is spanned until then.
     """
 
     def __init__(
@@ -22,9 +24,10 @@ class ProofPlacement(Placement):
         known: Knowledge,
         plausible: Callable[[int], Sequence[int]],
         looks: LookSizes = PAIRS,
+        doubts: bool = False,
     ) -> None:
         super().__init__(known.log.n_clusters, known.names, looks)
-        self.known, self.plausible = known, plausible
+        self.known, self.plausible, self.doubts = known, plausible, doubts
 
     @property
     def all_found(self) -> bool:
@@ -38,6 +41,9 @@ class ProofPlacement(Placement):
         return self.known.nearest(item, cluster, left)
 
     def excluded(self, item: int, cluster: int) -> bool:
+        others = [name for name in self.names.alive if name != cluster]
+        if self.doubts and self.known.outside[item, others].all():
+            return bool(self.known.outside[item, cluster])
         return self.known.try_to_exclude(item, cluster)
 
     def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
