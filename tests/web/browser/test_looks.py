@@ -77,8 +77,9 @@ class Hands:
         for number, one in enumerate(sets):
             if number:
                 self._press("a", ".answers .another")
+            items = look.get("items") or [cell[0] for cell in look["cells"]]
             for key in one:
-                self._at(look["items"].index(key), ".cell")
+                self._at(items.index(key), ".cell")
         self._press("Enter", ".answers .send")
 
     def _at(self, place: int, cells: str) -> None:
@@ -136,11 +137,22 @@ def until(person: Somebody, kind: str) -> dict[str, Any]:
     return shown
 
 
+@pytest.fixture
+def audited(tmp_path):
+    """A server whose session soon checks its labels."""
+    data = write_data(tmp_path, n=240, k=3)
+    begin(data, margin=1.0, looks="auto", audit=[0.05, 0.9])
+    with in_thread(data) as served:
+        yield served
+
+
+@pytest.mark.parametrize("kinds", [("sheet", "board", "choice"), ("checks",)])
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_looks_fit_the_window_and_axe_finds_nothing(served, chromium, size) -> None:
+def test_looks_fit_the_window_and_axe_finds_nothing(request, chromium, size, kinds) -> None:
     found = []
+    served = request.getfixturevalue("audited" if "checks" in kinds else "served")
     with somebody(chromium, served.link, served.data, viewport=size) as ada:
-        for kind in ("sheet", "board", "choice"):
+        for kind in kinds:
             until(ada, kind)
             if kind != "choice":
                 ada.page.keyboard.press("1")
@@ -187,6 +199,55 @@ def test_arrows_and_space_mark_u_doubts_and_a_reload_keeps_it(served, chromium) 
             arg=again["question"],
         )
         assert ada.page.locator('.cell[data-mark="marked"]').get_attribute("data-key") == marked
+
+
+def test_checks_are_answered_undone_and_kept_over_a_reload_and_decoys_look_like_the_rest(
+    audited, chromium
+) -> None:
+    with somebody(chromium, audited.link, audited.data) as ada:
+        shown = until(ada, "checks")
+        truth = audited.data.reply(json.loads(shown["question"]))["marked"]
+        while not truth:  # none of its cells is wrong: it has no decoys
+            Hands(ada, touches=False).answer()
+            shown = until(ada, "checks")
+            truth = audited.data.reply(json.loads(shown["question"]))["marked"]
+        skeletons = ada.page.evaluate(
+            """() => [...document.querySelectorAll('.cell')].map(cell =>
+              [cell, ...cell.querySelectorAll('*')].filter(node => node.tagName !== 'KBD').map(
+                node => [node.tagName, node.className, ...node.getAttributeNames()].join(' ')
+              ).join().replace(' aria-keyshortcuts', '').replace('tabindex', ''))"""
+        )
+        assert len(set(skeletons)) == 1
+        for key in ("ArrowRight", "Space", "ArrowDown", "u"):
+            ada.page.keyboard.press(key)
+        marked = ada.page.locator('.cell[data-mark="marked"]').get_attribute("data-key")
+        ada.page.reload()
+        assert ada.next()["question"] == shown["question"]
+        assert ada.page.locator('.cell[data-mark="marked"]').get_attribute("data-key") == marked
+        ada.page.locator('.cell[data-mark="marked"]').first.click()
+        ada.page.locator('.cell[data-mark="unsure"]').evaluate("cell => cell.focus()")
+        ada.page.keyboard.press("u")
+        assert not ada.page.locator('.cell:not([data-mark=""])').count()
+        Hands(ada, touches=False).answer()
+        ada.next()
+        ada.wait_until_saved()
+        last = next(one for one in reversed(events(audited.data)) if one.kind == "looked")
+        assert last.body["reply"]["marked"] == truth
+        assert last.body["decoys"]
+        ada.page.keyboard.press("Backspace")
+        ada.page.wait_for_function(
+            "id => document.querySelector('.question')?.dataset.question === id",
+            arg=shown["question"],
+        )
+        again = ada.page.locator('.cell[data-mark="marked"]').evaluate_all(
+            "cells => cells.map(cell => cell.dataset.key)"
+        )
+        assert sorted(again) == sorted(truth)
+        ada.before = None
+        while "ended" not in (shown := Hands(ada, touches=False).answer()):
+            pass
+    state = State(events(audited.data))
+    assert state.seconds["checks"].n_looks > 4
 
 
 def test_a_choice_of_several_groups_of_none_and_unsure(served, chromium) -> None:

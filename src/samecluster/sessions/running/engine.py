@@ -25,6 +25,7 @@ from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.state.state import OWN_PARAMETERS, State
 from samecluster.sessions.state.votes import SettledPair
+from samecluster.sessions.storage.look_format import LargeLook, Looked
 
 _ATTEMPTS = 8
 """Steps by which assumptions are weakened before a run does without any; each is a run from the
@@ -67,6 +68,7 @@ class Engine:
         self._exception_rows: set[int] = set()
         self._skipped_rows: set[int] = set()
         self._run: RecoveryRun | None = None
+        self._last_look: tuple[Looked, LargeLook] | None = None
         self.refutation: SameClusterError | None = None
 
     def fresh(self, skipped: Iterable[str] = ()) -> Engine:
@@ -132,10 +134,10 @@ class Engine:
 
     def _tell(self, fact: SettledPair, is_early: bool) -> None:
         self._told_facts.append(fact)
-        answer = Answer(self.question(fact.items), fact.verdict)
+        answer = self._answer(fact)
         try:
             if self.run.awaits(answer.question):
-                self.run.tell(answer.question, answer.verdict)
+                self.run.take(answer)
                 self._skip_questions()
             elif is_early and self.run.ledger.known(answer.question) is None:
                 self._early_answers.append(answer)
@@ -208,10 +210,19 @@ class Engine:
         ledger = Ledger()
         for fact in facts:
             try:
-                ledger.record(Answer(self.question(fact.items), fact.verdict))
+                ledger.record(self._answer(fact))
             except ContradictionError:
                 continue
         return list(ledger)
+
+    def _answer(self, fact: SettledPair) -> Answer:
+        """A fact about rows. Those of one look have one and the same look, by which it counts."""
+        question, looked = self.question(fact.items), fact.looked
+        if looked is None or not self._row_of.keys() >= set(looked.keys):
+            return Answer(question, fact.verdict)
+        if self._last_look is None or self._last_look[0] is not looked:
+            self._last_look = (looked, looked.answered(self._row_of.__getitem__))
+        return Answer(question, fact.verdict, look=self._last_look[1])
 
     def _weaken(self, error: SameClusterError) -> None:
         """Assume less, so that the facts are allowed: other clusters, a margin, nothing at all."""

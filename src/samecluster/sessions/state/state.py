@@ -221,7 +221,8 @@ class State:
         pass
 
     def _apply_looked(self, event: Event) -> None:
-        looked = Looked(text_of(event.body["look"]), text_of(event.body["reply"]))
+        decoys = tuple(event.body.get("decoys", ()))
+        looked = Looked(text_of(event.body["look"]), text_of(event.body["reply"]), decoys)
         said = {pair_of(items): verdict for items, verdict in looked.verdicts()}
         votes = []
         for one, two, verdict, _ in event.body["answers"]:
