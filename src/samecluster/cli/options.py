@@ -133,6 +133,9 @@ _PANELS: dict[str, dict[str, Any]] = {
         "max_questions": typer.Option(
             "--max-questions", metavar="NUMBER", help="The budget for the whole session, or none."
         ),
+        "max_looks": typer.Option(
+            "--max-looks", metavar="NUMBER", help="The same for screens, or none."
+        ),
         "looks": typer.Option(
             "--looks",
             metavar="auto|pairs",

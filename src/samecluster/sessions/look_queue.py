@@ -52,7 +52,9 @@ class LookQueue(QuestionQueue):
                 return [self.hand_out(undone.items, who, lease_seconds, undone.verdict)]
         if self._state.finished:
             return []
-        room = self._n_left(who, now)
+        room, count = self._n_left(who, now), min(count, self._n_looks_left(who, now))
+        if count < 1:
+            return []
         found = list(islice(self._affordable(self._open_looks(who), who, now, room), count))
         if not found and room > 0:
             ahead = self._looks_ahead(who, now)
@@ -114,6 +116,17 @@ class LookQueue(QuestionQueue):
         if again is not None and again in self._pairs(look.look):
             return True  # nothing need be worked out to see it
         return look.look.left(self._known.engine.run.ledger.known) is not None
+
+    def _n_looks_left(self, who: str | None, now: float) -> int:
+        held = set(self._leases.held_by_others(who, now))
+        looks = [
+            one
+            for other, all_of in self._looks_held.items()
+            if other != who
+            for one in all_of.values()
+        ]
+        on_screens = [pairs for look in looks if (pairs := self._pairs(look.look)) <= held]
+        return self._less("max_looks", len(on_screens) + len(held.difference(*on_screens)))
 
     def _open_looks(self, who: str | None) -> Iterator[Look]:
         """Looks worth a person's time, the most useful first, without what is known."""

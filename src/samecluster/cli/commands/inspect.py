@@ -24,6 +24,7 @@ _NOT_LOOKED_AT = (
     "clusters",
     "audit",
     "max_questions",
+    "max_looks",
     "looks",
     "seed",
     "in_blocks",

@@ -23,7 +23,7 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.state.state import OWN_PARAMETERS, State
+from samecluster.sessions.state.state import BUDGETS, OWN_PARAMETERS, State
 from samecluster.sessions.state.votes import SettledPair
 from samecluster.sessions.storage.look_format import LargeLook, Looked
 
@@ -118,6 +118,9 @@ class Engine:
         self._epoch, self._told_facts, self._run, self.refutation = -1, [], None, None
         self._attempts = 0
         self._parameters = run_parameters(state)
+        if self._skipped:
+            # What it skips would use up a budget, which the queue keeps in any case.
+            self._parameters |= dict.fromkeys(BUDGETS)
         # Checks of an audit must be drawn again after the labels may have been chosen by what the
         # last ones found. Otherwise the same draws let a run that begins again use what was worked
         # out before.
@@ -251,8 +254,9 @@ def run_parameters(state: State) -> dict[str, Any]:
     chosen = {name: v for name, v in state.parameters.items() if name not in OWN_PARAMETERS}
     if isinstance(chosen.get("method"), Mapping):
         chosen["method"] = _method(**chosen["method"])
-    if chosen.get("max_questions") is not None:
-        chosen["max_questions"] = max(1, chosen["max_questions"] - state.n_asked_before)
+    for budget, spent in state.spent_before.items():
+        if chosen.get(budget) is not None:
+            chosen[budget] = max(1, chosen[budget] - spent)
     looks = chosen.pop("looks", None)
     if looks is not None:
         chosen["looks"] = LookSizes(**looks) if isinstance(looks, Mapping) else looks

@@ -167,7 +167,7 @@ KINDS = tuple(_BODIES)
 
 def format_for(parameters: Mapping[str, Any]) -> int:
     """The lowest format that has what these parameters ask for."""
-    return 2 if parameters.get("looks") is not None else 1
+    return 2 if any(parameters.get(name) is not None for name in ("looks", "max_looks")) else 1
 
 
 def body_text(body: Mapping[str, Any]) -> str:
