@@ -125,6 +125,7 @@ class _AuditedMethod:
         self.batch = int(getattr(method, "batch", 1))
         self.comparison = LabelComparison(self.checked.first_of, near, self.batch, looks)
         self.decoys: Decoys | None = None
+        self.n_before = 0  # answers that were there when checks began
         self.n_compared = 0
 
     def play(self) -> Plan[None]:
@@ -154,6 +155,7 @@ class _AuditedMethod:
         of them may be overlooked.
         """
         looks, labels = self.problem.looks, self.checked.unasked()
+        self.n_before = len(self.labelling.answers)
         begin = functools.partial(
             Audit, *labels, error=self.error, confidence=self.confidence, rng=self.draws
         )
@@ -237,7 +239,7 @@ class _AuditedMethod:
             for check in checks:
                 verdict = yield from self.checked.take(audit, check)
                 as_expected &= verdict is Verdict.SAME
-            if self.decoys is not None and not on_sheets(self.labelling.answers):
+            if self.decoys is not None and not on_sheets(self.labelling.answers[self.n_before :]):
                 # Whoever answers sees pairs, whatever is offered.
                 self.decoys = None
                 audit.answered_one_by_one()
