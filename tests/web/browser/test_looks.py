@@ -3,10 +3,13 @@ connections, without scrolling, and for everybody."""
 
 import json
 import os
+from itertools import count
+from time import monotonic
 from typing import Any
 
 import pytest
 
+from samecluster import clustering_error
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.workspace.open import open_session
@@ -18,7 +21,11 @@ from tests.web.browser.test_accessible import objections
 from tests.web.served import Data, begin, in_process, in_thread, write_data
 
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
-N, N_KINDS, SHEET = (1797, 10, 12) if LONG else (60, 4, 12)
+SHOTS = os.environ.get("SAMECLUSTER_SCREENSHOTS")  # a folder, to look at every tenth screen
+N, N_KINDS = (1797, 10) if LONG else (60, 4)
+# Of a few pictures every one is asked about, so that all kinds of looks are seen; of all of them
+# what a new user is asked, nothing declared.
+ASKED = {} if LONG else {"method": {"name": GLANCES, "sheet": 12}}
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 PICTURES = ("--image-column", "picture", "--show", "digit", "--looks", "auto")
 
@@ -106,15 +113,18 @@ def test_the_digits_by_looks_alone(tmp_path, chromium, touches) -> None:
     with open_session(
         Request(str(data.path), id_column="digit", ignore=["picture"], reduce=5)
     ) as opened:
-        opened.session.set_parameters(looks="auto", method={"name": GLANCES, "sheet": SHEET})
+        opened.session.set_parameters(looks="auto", **ASKED)
     context = TOUCH if touches else {"viewport": DESK}
     with (
         in_process(data, *PICTURES) as (served, _),
         somebody(chromium, served.link, data, **context) as ada,
     ):
-        hands, kinds = Hands(ada, touches), set()
+        hands, kinds, numbers, begun = Hands(ada, touches), set(), count(1), monotonic()
         while "ended" not in (shown := hands.answer()):
             kinds.add(shown.get("kind", "pair"))
+            if SHOTS and ada.before and (number := next(numbers)) % 10 == 0:
+                name = f"{'touch' if touches else 'keys'}-{number}-{shown.get('kind')}.png"
+                ada.page.screenshot(path=f"{SHOTS}/{name}")
         assert shown["ended"] == "Nothing is left to ask."
         ada.wait_until_saved()
         assert kinds >= {"sheet", "board", "choice"}
@@ -125,7 +135,15 @@ def test_the_digits_by_looks_alone(tmp_path, chromium, touches) -> None:
         one, two = fact.items
         assert (fact.verdict.value == "same") == (data.truth[one] == data.truth[two])
     assert state.seconds["sheet"].seconds >= 0
-    print(f"{N} pictures: {state.n_looks} looks, {state.n_questions} pairs settled")
+    taken = f"{monotonic() - begun:.0f} seconds"
+    print(f"{N} pictures: {state.n_looks} looks, {state.n_questions} pairs settled, {taken}")
+    with open_session(
+        Request(str(data.path), id_column="digit", ignore=["picture"], reduce=5)
+    ) as opened:
+        found = opened.session.snapshot().labels
+        error = clustering_error(found, [data.truth[key] for key in opened.data.keys])
+    print(f"{error:.2%} of the labels are wrong")
+    assert error <= 0.01
 
 
 def until(person: Somebody, kind: str) -> dict[str, Any]:
