@@ -14,6 +14,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.sessions.question import SessionLook
 from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
+from samecluster.workspace.status import left_line, minutes_left, questions_left
 from tests.cases.look_cases import GLANCES
 from tests.web.served import Data, begin, write_data
 
@@ -118,3 +119,27 @@ def test_a_whole_session_by_looks(tmp_path, n, parameters, expected) -> None:
     told = out.getvalue()
     assert all(words in told for words in expected)
     assert "There is no answer of yours to take back." in told
+
+
+def test_minutes_go_by_the_seconds_that_were_measured_checks_apart(tmp_path) -> None:
+    data = write_data(tmp_path, n=240, k=3)
+    begin(data, margin=1.0, looks="auto", audit=[0.02, 0.95])
+    with open_session(Request(str(data.path), id_column="shell")) as opened:
+        session, n_answers, n_checks = opened.session, 0, 0
+        while n_checks < 5:
+            assert n_checks or minutes_left(session, questions_left(session)) is None
+            (look,) = session.ask_looks()
+            is_check = look.body["kind"] == "checks"
+            before = session.state.n_questions
+            reply = data.reply(json.loads(look.id))
+            session.tell_look(look.id, reply, seconds=15.0 if is_check else 100.0)
+            n_checks += is_check
+            n_answers += (session.state.n_questions - before) * is_check
+        left = questions_left(session)
+        assert left is not None
+        pace = n_checks * 15.0 / n_answers / 60
+        assert minutes_left(session, left) == (
+            round(pace * left.low, 1),
+            round(pace * left.high, 1),
+        )
+        assert f"about {max(1, round(pace * left.high))} minute" in left_line(session)

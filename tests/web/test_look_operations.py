@@ -100,6 +100,15 @@ def test_a_reply_that_does_not_fit_is_a_conflict_in_a_line(served, kind, wrong) 
         ({"look": '{"kind":"board","items":["s0","s1","s2"]}', "reply": {"sets": []}}, 400),
         ({"look": '{"kind":"board","items":["s0","s1","s2"]}', "reply": {"joined": "all"}}, 400),
         ({"look": '{"kind":"board","items":["s0","s1","s2"]}'}, 400),
+        ({"look": '{"kind":"checks","cells":[["s0"],["s1","s2"]]}', "reply": {"marked": []}}, 422),
+        ({"look": '{"kind":"checks","cells":[]}', "reply": {"marked": []}}, 422),
+        (
+            {
+                "look": '{"kind":"checks","cells":[["s0","s1"]],"decoys":["s0"]}',
+                "reply": {"marked": []},
+            },
+            422,
+        ),
     ],
 )
 def test_what_is_no_look_or_reply_is_refused(served, body, status) -> None:

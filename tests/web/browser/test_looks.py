@@ -25,7 +25,8 @@ SHOTS = os.environ.get("SAMECLUSTER_SCREENSHOTS")  # a folder, to look at every 
 N, N_KINDS = (1797, 10) if LONG else (60, 4)
 # Of a few pictures every one is asked about, so that all kinds of looks are seen; of all of them
 # what a new user is asked, nothing declared.
-ASKED = {} if LONG else {"method": {"name": GLANCES, "sheet": 12}}
+PIXELS: Any = {"id_column": "digit", "ignore": ["picture"], "reduce": None if LONG else 5}
+ASKED: Any = {} if LONG else {"method": {"name": GLANCES, "sheet": 12}}
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 PICTURES = ("--image-column", "picture", "--show", "digit", "--looks", "auto")
 
@@ -110,9 +111,7 @@ class Hands:
 @pytest.mark.parametrize("touches", [False, True], ids=["keys", "touch"])
 def test_the_digits_by_looks_alone(tmp_path, chromium, touches) -> None:
     data = write_digits(tmp_path, N, N_KINDS)
-    with open_session(
-        Request(str(data.path), id_column="digit", ignore=["picture"], reduce=5)
-    ) as opened:
+    with open_session(Request(str(data.path), **PIXELS)) as opened:
         opened.session.set_parameters(looks="auto", **ASKED)
     context = TOUCH if touches else {"viewport": DESK}
     with (
@@ -137,9 +136,7 @@ def test_the_digits_by_looks_alone(tmp_path, chromium, touches) -> None:
     assert state.seconds["sheet"].seconds >= 0
     taken = f"{monotonic() - begun:.0f} seconds"
     print(f"{N} pictures: {state.n_looks} looks, {state.n_questions} pairs settled, {taken}")
-    with open_session(
-        Request(str(data.path), id_column="digit", ignore=["picture"], reduce=5)
-    ) as opened:
+    with open_session(Request(str(data.path), **PIXELS)) as opened:
         found = opened.session.snapshot().labels
         error = clustering_error(found, [data.truth[key] for key in opened.data.keys])
     print(f"{error:.2%} of the labels are wrong")
