@@ -129,6 +129,7 @@ def test_minutes_go_by_the_seconds_that_were_measured_checks_apart(tmp_path) -> 
         while n_checks < 5:
             assert n_checks or minutes_left(session, questions_left(session)) is None
             (look,) = session.ask_looks()
+            assert isinstance(look, SessionLook)
             is_check = look.body["kind"] == "checks"
             before = session.state.n_questions
             reply = data.reply(json.loads(look.id))

@@ -84,4 +84,5 @@ def test_where_the_reach_stalls_a_point_of_each_cluster_is_on_one_sheet() -> Non
     beside_boards = sum(not isinstance(answer.look, Board) for answer in by_looks.answers)
     assert beside_boards <= 1.15 * by_pairs.n_questions
     assert by_looks.n_looks <= by_pairs.n_questions / 4
+    assert by_looks.proof is not None
     assert check(made.X, by_looks.proof.lines()).all_different
