@@ -230,15 +230,23 @@ class _AuditedMethod:
         """Check labels until the bound is met; True if it is better to learn and begin again."""
         self._note(audit)
         while not audit.met and (checks := audit.next_checks(self._n_at_once(audit))):
-            if self.decoys is not None:
-                yield self.checked.sheets(checks, self.decoys)
-            elif len(checks) > 1:
-                # Hand out all first questions at once; the loop below then finds them answered.
-                yield list(self.checked.first_questions(checks))
+            to_take = list(checks)
             as_expected = True
-            for check in checks:
-                verdict = yield from self.checked.take(audit, check)
-                as_expected &= verdict is Verdict.SAME
+            try:
+                if self.decoys is not None:
+                    yield self.checked.sheets(checks, self.decoys)
+                elif len(checks) > 1:
+                    # Hand out all first questions at once; below they are then answered.
+                    yield list(self.checked.first_questions(checks))
+                while to_take:
+                    verdict = yield from self.checked.take(audit, to_take.pop(0))
+                    as_expected &= verdict is Verdict.SAME
+            except BudgetSpent:
+                # What was said before the budget ended counts, without further questions.
+                for check in to_take:
+                    self.checked.take_known(audit, check)
+                self._note(audit)
+                raise
             if self.decoys is not None and not on_sheets(self.labelling.answers[self.n_before :]):
                 # Whoever answers sees pairs, whatever is offered.
                 self.decoys = None
