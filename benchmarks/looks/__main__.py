@@ -1,7 +1,8 @@
 """`make bench-looks`: a simulated person who answers looks, k unknown, against stated goals.
 
-All looks have 6 groups per choice and 12 items per sheet. Counts are deterministic given a seed. A
-first look: ``python -m benchmarks.looks --only digits,audit --seeds 1``.
+All looks have 6 groups per choice and 12 items per sheet. Counts are deterministic given a seed.
+Each part runs alone: ``python -m benchmarks.looks digits audit --seeds 1``. Every line ends with
+value and goal.
 """
 
 from __future__ import annotations
@@ -9,15 +10,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from time import process_time
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.looks.texts import docstrings_by_module
 from benchmarks.real.sets import data
-from samecluster import LookSizes, Verdict, clustering_error, recover
+from samecluster import LookSizes, Verdict, clustering_error, recover, start
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
+from samecluster.questions.look import Board, n_shown_of
 from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.predict.plan import Predict
@@ -54,6 +59,12 @@ class Reached:
     error: float
     groups: int
     questions: int
+    shown: int
+
+
+def tell(what: str, value: float, goal: float) -> None:
+    """A line with a value and its goal."""
+    print(f"{what}: {value:.3g} / {goal:g}{'' if value <= goal else ', NOT met'}", flush=True)
 
 
 def course(X: Points, labels: Labels, seed: int, marks: Sequence[int]) -> list[Reached]:
@@ -65,7 +76,8 @@ def course(X: Points, labels: Labels, seed: int, marks: Sequence[int]) -> list[R
             known = np.where(now.labels < 0, len(X) + np.arange(len(X)), now.labels)
             error = 100.0 * clustering_error(known, labels)
             groups = len(np.unique(now.labels[now.labels >= 0]))
-            found.append(Reached(now.n_looks, error, groups, now.n_questions))
+            shown = n_shown_of(now.answers)
+            found.append(Reached(now.n_looks, error, groups, now.n_questions, shown))
 
     result = recover(
         X,
@@ -79,7 +91,7 @@ def course(X: Points, labels: Labels, seed: int, marks: Sequence[int]) -> list[R
     while len(found) < len(marks):  # it ended before: everything was asked
         error = 100.0 * clustering_error(result.labels, labels)
         groups = len(np.unique(result.labels[result.labels >= 0]))
-        found.append(Reached(result.n_looks, error, groups, result.n_questions))
+        found.append(Reached(result.n_looks, error, groups, result.n_questions, result.n_shown))
     return found
 
 
@@ -92,30 +104,59 @@ def real(name: str, seeds: int) -> None:
         error = float(np.mean([one.error for one in reached]))
         groups = np.mean([one.groups for one in reached])
         pairs = np.mean([one.questions for one in reached])
-        met = "met" if error <= goal.error else "NOT met"
-        print(
-            f"{name}: {error:.3g} % wrong at {goal.looks} looks, {groups:.3g} groups of "
-            f"{len(np.unique(labels))}, {pairs:.0f} pairs settled (goal {goal.error:g} %): {met}",
-            flush=True,
-        )
+        shown = np.mean([one.shown for one in reached])
+        seeds_apart = " ".join(f"{one.error:.3g}" for one in reached)
+        said = f"{groups:.3g} groups of {len(np.unique(labels))}, {pairs:.0f} pairs settled, "
+        said += f"{shown:.0f} items shown, seeds {seeds_apart}"
+        tell(f"{name}, % wrong at {goal.looks} looks ({said})", error, goal.error)
 
 
 def paper(_: str, seeds: int) -> None:
     """The paper's instance, all of it proven."""
     for d in (2, 4, 6, 8):
         for k, most in ((5, 6), (None, 7)):
-            counts = []
-            for seed in range(seeds):
-                made = make_ellipsoids(n=100_000, d=d, k=5, margin=1.0, random_state=seed)
-                oracle = LabelOracle(made.labels)
-                by_looks = recover(
-                    made.X, oracle, n_clusters=k, margin=1.0, looks="auto", random_state=seed
-                )
-                counts.append((by_looks.n_looks, by_looks.n_questions, by_looks.n_shown))
-            looks, pairs, shown = np.mean(counts, axis=0)
-            met = "met" if looks <= most else "NOT met"
-            print(f"paper, d={d}, k={k}: {looks:.1f} looks, {pairs:.0f} pairs, {shown:.0f} shown "
-                  f"(goal {most}): {met}", flush=True)  # fmt: skip
+            counts = [_paper(d, k, seed) for seed in range(seeds)]
+            looks, ratio, shown = np.mean(counts, axis=0)
+            tell(f"paper, d={d}, k={k or 'unknown'}, looks ({shown:.0f} shown)", looks, most)
+            tell(f"paper, d={d}, k={k or 'unknown'}, pairs by looks per pair", ratio, 1.15)
+
+
+def _paper(d: int, k: int | None, seed: int) -> tuple[int, float, int]:
+    """Looks, the pairs that they settled (boards aside) per pair asked alone, and items shown."""
+    made = make_ellipsoids(n=100_000, d=d, k=5, margin=1.0, random_state=seed)
+    settings: dict[str, Any] = {"n_clusters": k, "margin": 1.0, "random_state": seed}
+    by_looks, by_pairs = (
+        recover(made.X, LabelOracle(made.labels), looks=looks, **settings)
+        for looks in ("auto", "pairs")
+    )
+    assert set(by_looks.how) == {"asked", "proven"}
+    beside_boards = sum(not isinstance(one.look, Board) for one in by_looks.answers)
+    return by_looks.n_looks, beside_boards / by_pairs.n_questions, by_looks.n_shown
+
+
+def waits(_: str, seeds: int) -> None:
+    """CPU seconds from a reply to the next look, in tenths of those of a graph of all rows."""
+    for name, method in (("certify, margin declared", "certify"), ("predict", "predict")):
+        shares = np.concatenate([_waits(method, seed) for seed in range(seeds)])
+        slow = float(np.percentile(shares, 95))
+        tell(f"{name}, n=20,000, d=8, 95 % of waits in tenths of the graph", 10 * slow, 1.0)
+
+
+def _waits(method: str, seed: int) -> Points:
+    made = make_ellipsoids(n=20_000, d=8, k=5, margin=1.0, random_state=seed)
+    margin: Any = 1.0 if method == "certify" else "auto"
+    oracle = LabelOracle(made.labels)
+    run = start(made.X, method=method, margin=margin, looks="auto", max_looks=40, random_state=seed)
+    waited = []
+    while run.looks:
+        look = run.looks[0]
+        reply = next(reply for _, reply in oracle.reply_many([look]))
+        begun = process_time()
+        run.tell_look(look, reply)
+        waited.append(process_time() - begun)
+    begun = process_time()
+    NearestNeighbors(n_neighbors=15).fit(made.X).kneighbors()
+    return np.array(waited) / (process_time() - begun)
 
 
 def audit(_: str, seeds: int) -> None:
@@ -123,8 +164,7 @@ def audit(_: str, seeds: int) -> None:
     sizes = LookSizes()
     for decoys, most in ((0, 27), (sizes.decoys, 32)):
         counts = [_audit_looks(seed, sizes.sheet, decoys) for seed in range(seeds)]
-        met = "met" if np.mean(counts) <= most else "NOT met"
-        print(f"audit, {decoys} decoys per sheet: {np.mean(counts):.1f} looks (goal {most}): {met}")
+        tell(f"audit at 1 %, 95 %, {decoys} decoys per sheet, looks", float(np.mean(counts)), most)
 
 
 def _audit_looks(seed: int, size: int, decoys: int) -> int:
@@ -142,12 +182,12 @@ def _audit_looks(seed: int, size: int, decoys: int) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.looks", description=__doc__)
-    parser.add_argument("--only", help="names with commas: audit, paper, or sets")
+    parts: dict[str, Callable[[str, int], None]] = {"audit": audit, "paper": paper, "waits": waits}
+    parts |= dict.fromkeys(GOALS, real)
+    parser.add_argument("part", nargs="*", choices=[*parts, []], help="all, if none is named")
     parser.add_argument("--seeds", type=int, default=5, help="how many, from 0")
     chosen = parser.parse_args()
-    parts: dict[str, Callable[[str, int], None]] = {"audit": audit, "paper": paper}
-    parts |= dict.fromkeys(GOALS, real)
-    for name in chosen.only.split(",") if chosen.only else parts:
+    for name in chosen.part or parts:
         parts[name](name, chosen.seeds)
 
 

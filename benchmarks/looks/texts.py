@@ -14,8 +14,8 @@ from pathlib import Path
 import numpy as np
 import numpy.typing as npt
 
-PACKAGES = ("scipy", "sklearn", "numpy", "pandas", "matplotlib", "networkx", "hypothesis", "mypy")
-_GROUPS, _FEWEST, _MOST = 80, 12, 120  # of the largest groups; docstrings of each
+PACKAGES = ("scipy", "sklearn", "numpy", "pandas", "matplotlib", "hypothesis", "mypy")
+_GROUPS, _MOST = 80, 40  # the largest groups, each of 25 docstrings or more; of each so many
 _SHORTEST = 80  # characters: less tells nobody where it belongs
 _COLUMNS = 256
 
@@ -33,7 +33,6 @@ def docstrings_by_module() -> Data:
             groups.setdefault(group, []).append(text)
     groups = {group: list(dict.fromkeys(texts))[:_MOST] for group, texts in groups.items()}
     large = sorted(groups, key=lambda group: (-len(groups[group]), group))[:_GROUPS]
-    large = [group for group in large if len(groups[group]) >= _FEWEST]
     texts = [text for group in large for text in groups[group]]
     labels = np.repeat(np.arange(len(large)), [len(groups[group]) for group in large])
     weights = TfidfVectorizer(sublinear_tf=True, min_df=3, max_df=0.2).fit_transform(texts)

@@ -55,6 +55,32 @@ def look_of(session: Session, kind: type) -> SessionLook:
         tell(session, look, TRUTH)
 
 
+def test_a_budget_of_looks_ends_the_session_with_labels_for_all() -> None:
+    """Also with leases of others, after undo and after a restart; without it there is more."""
+    made = instance(200)
+    labels = made.labels.tolist()
+    session = new_session(made, clock=Clock(), method="predict", looks="auto", max_looks=6)
+    answer_looks(session, labels, 4, "ann")
+    (held,) = session.ask_looks("ann", 1, 60.0)
+    (other,) = session.ask_looks("bob", 1, 60.0)
+    assert not session.ask_looks("cia", 1, 60.0), "two are left, and both are on screens"
+    tell(session, held, labels, "ann")
+    assert session.undo("ann") is not None
+    tell(session, held, labels, "ann")
+    tell(session, other, labels, "bob")
+    assert session.state.n_looks == 6
+    for one in (session, reopened(session, made)):
+        assert not one.ask_looks("ann")
+        assert not one.ask("ann")
+        assert one.progress().ended == "the budget of 6 looks is spent"
+        assert one.progress().n_labelled == 200
+    same_known(session, reopened(session, made))
+    session.set_parameters(max_looks=7)
+    assert len(answer_looks(session, labels, None, "ann")) == 1
+    session.set_parameters(max_looks=None)
+    assert session.ask_looks("ann")
+
+
 def test_a_session_asks_the_looks_that_recover_asks() -> None:
     made = instance()
     session = new_session(n_clusters=3, looks="auto")

@@ -53,6 +53,8 @@ class Data:
         if look["kind"] == "sheet":
             here = truth[look["reference"]]
             return {"marked": [key for key in look["items"] if truth[key] != here]}
+        if look["kind"] == "checks":
+            return {"marked": [one for one, two in look["cells"] if truth[one] != truth[two]]}
         sets: dict[int, list[str]] = {}
         for key in look["items"]:
             sets.setdefault(truth[key], []).append(key)

@@ -3,6 +3,8 @@
 import asyncio
 import os
 
+import pytest
+
 from tests.cases.look_cases import GLANCES
 from tests.web.crowd import Crowd
 from tests.web.served import begin, in_process, kill, link_of, start_process, write_data
@@ -52,10 +54,18 @@ def test_the_server_is_killed_under_them(tmp_path) -> None:
     print(f"{KILLS} kills: {crowd}")
 
 
-def test_eight_people_with_looks_and_five_kills(tmp_path) -> None:
-    """Choices, sheets and boards: what was acknowledged is there as a whole, once."""
-    data = write_data(tmp_path, n=250, k=4)
-    begin(data, method={"name": GLANCES, "sheet": 6}, looks="auto")
+@pytest.mark.parametrize(
+    ("n", "least", "parameters"),
+    [
+        (250, 60, {"method": {"name": GLANCES, "sheet": 6}}),
+        (1500, 25, {"margin": 1.0, "audit": [0.01, 0.95]}),
+    ],
+    ids=["all kinds", "audit"],
+)
+def test_eight_people_with_looks_and_five_kills(tmp_path, n, least, parameters) -> None:
+    """Whatever the look: what was acknowledged is there as a whole, once."""
+    data = write_data(tmp_path, n=n, k=4)
+    begin(data, looks="auto", **parameters)
     crowd = Crowd(data, asks="looks/next")
     secrets = crowd.secrets(8)
 
@@ -65,7 +75,7 @@ def test_eight_people_with_looks_and_five_kills(tmp_path) -> None:
         base = link_of(process).partition("/join")[0]
         labelling = asyncio.create_task(crowd.label(base, secrets, 12))
         for number in range(1, 6):
-            while len(crowd.replies) < 12 * number and not labelling.done():
+            while len(crowd.replies) < least / 5 * number and not labelling.done():
                 await asyncio.sleep(0.01)
             kill(process)
             process = start_process(data, *options, "--port", base.rpartition(":")[2])
@@ -75,6 +85,6 @@ def test_eight_people_with_looks_and_five_kills(tmp_path) -> None:
 
     asyncio.run(label_and_kill())
     crowd.check_looks()
-    assert len(crowd.replies) > 60
+    assert len(crowd.replies) > least
     assert crowd.n_resent
     print(f"5 kills: {len(crowd.replies)} replies, 0 lost, 0 doubled; {crowd.n_late} came too late")

@@ -100,6 +100,15 @@ def test_a_reply_that_does_not_fit_is_a_conflict_in_a_line(served, kind, wrong) 
         ({"look": '{"kind":"board","items":["s0","s1","s2"]}', "reply": {"sets": []}}, 400),
         ({"look": '{"kind":"board","items":["s0","s1","s2"]}', "reply": {"joined": "all"}}, 400),
         ({"look": '{"kind":"board","items":["s0","s1","s2"]}'}, 400),
+        ({"look": '{"kind":"checks","cells":[["s0"],["s1","s2"]]}', "reply": {"marked": []}}, 422),
+        ({"look": '{"kind":"checks","cells":[]}', "reply": {"marked": []}}, 422),
+        (
+            {
+                "look": '{"kind":"checks","cells":[["s0","s1"]],"decoys":["s0"]}',
+                "reply": {"marked": []},
+            },
+            422,
+        ),
     ],
 )
 def test_what_is_no_look_or_reply_is_refused(served, body, status) -> None:
@@ -125,6 +134,33 @@ def test_a_look_that_is_settled_and_a_join_of_what_is_separate(served) -> None:
     body = {"look": made, "reply": {"joined": [[one, two]]}, "key": "answer-02"}
     assert owner.client.post("/api/v1/looks", json=body).status_code == 409
     assert known["sequence"]
+
+
+def test_the_checks_of_an_audit_and_their_decoys(tmp_path) -> None:
+    data = write_data(tmp_path, n=240, k=3)
+    begin(data, margin=1.0, looks="auto", audit=[0.05, 0.9])
+    with in_thread(data) as served:
+        owner, n_wrong = served.owner(), 0
+        for _ in range(3):
+            checks = look_of(served, owner, "checks")
+            told = json.loads(checks["id"])
+            assert told == {"kind": "checks", "cells": told["cells"]}
+            shown = zip(checks["items"], checks["references"], strict=True)
+            assert [[item["key"], beside["key"]] for item, beside in shown] == told["cells"]
+            assert all(item.keys() == checks["items"][0].keys() for item in checks["items"])
+            n_wrong += len(served.data.reply(told)["marked"])
+            reply(served, owner, checks)
+        assert n_wrong, "decoys were among them, and look like the rest"
+        undone = owner.post("looks/undo")["look"]
+        assert (undone["id"], undone["kind"]) == (checks["id"], "checks")
+        assert undone["before"] == served.data.reply(told)
+        body = {"look": undone["id"], "reply": {"marked": ["s0", "stranger"]}, "key": "answer-01"}
+        assert owner.client.post("/api/v1/looks", json=body).status_code == 409
+        while owner.post("looks/next", count=1)["looks"]:
+            reply(served, owner, next_look(owner))
+        assert "0 of" in owner.progress()["audit"]["text"]
+        assert owner.progress()["audit"]["met"]
+        assert owner.progress()["n_trouble"] == 0
 
 
 def test_undo_takes_the_look_back_and_older_requests_go_on_working(served) -> None:

@@ -133,6 +133,9 @@ _PANELS: dict[str, dict[str, Any]] = {
         "max_questions": typer.Option(
             "--max-questions", metavar="NUMBER", help="The budget for the whole session, or none."
         ),
+        "max_looks": typer.Option(
+            "--max-looks", metavar="NUMBER", help="The same for screens, or none."
+        ),
         "looks": typer.Option(
             "--looks",
             metavar="auto|pairs",
@@ -188,7 +191,7 @@ _OPTIONS = {
 
 ONLY_OF_SESSIONS = (
     *("session", "who", "labels_as", "pairs", "margin", "lift", "clusters", "audit"),
-    *("max_questions", "looks", "seed", "in_blocks", "dask"),
+    *("max_questions", "max_looks", "looks", "seed", "in_blocks", "dask"),
 )
 """The fields of `Request` that mean nothing to commands which only look at data."""
 

@@ -128,8 +128,11 @@ class Run(Generic[T]):
             verdict = Verdict.of(same)
         if not isinstance(verdict, Verdict):
             raise InvalidInputError(f"verdict must be a Verdict, got {verdict!r}")
-        answer = Answer(question, verdict, who)
-        if not self.awaits(question):
+        self.take(Answer(question, verdict, who))
+
+    def take(self, answer: Answer) -> None:
+        """Take in the answer to a pending question, which may be one of several on a screen."""
+        if not self.awaits(answer.question):
             self._take_late(answer)
             return
         self.ledger.record(answer)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from samecluster.questions.look import PAIRS, Choice, Look, LookSizes, Sheet
+from samecluster.questions.look import PAIRS, CheckSheet, Choice, Look, LookSizes, Sheet
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames
@@ -126,8 +126,16 @@ class Placement:
         `heard` remembers it.
         """
         sheet = Sheet.of(self.names.representative(cluster), items)
+        yield from self._sorted(sheet, [cluster] * len(items))
+
+    def check(self, cluster_of: Mapping[int, int]) -> Plan[None]:
+        """The same for items of several clusters, each beside a member of the one given for it."""
+        cells = [(item, self.comparator(item, c, ())) for item, c in cluster_of.items()]
+        yield from self._sorted(CheckSheet.of(cells), cluster_of.values())
+
+    def _sorted(self, sheet: Look, clusters: Iterable[int]) -> Plan[None]:
         verdicts = yield [sheet]
-        for question, verdict in zip(sheet.questions, verdicts, strict=True):
+        for question, cluster, verdict in zip(sheet.questions, clusters, verdicts, strict=True):
             self.heard(question, cluster, verdict)
             if verdict is Verdict.SAME:
                 self.add(question.item, cluster)

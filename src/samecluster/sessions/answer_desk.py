@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from samecluster.errors import InvalidInputError, ProtocolError
@@ -96,11 +97,11 @@ class AnswerDesk:
         seconds: float | None,
     ) -> int:
         state = self._recorder.state
-        look = self._queue.look(look_id)
+        shown = self._queue.look(look_id)
         if not isinstance(reply, Mapping):
             reply = reply_body(reply, state.items.keys.__getitem__)
         try:
-            looked = checked_reply(Looked(look.id), dict(reply))
+            looked = checked_reply(Looked(shown.id), dict(reply))
         except InvalidInputError as error:
             raise ProtocolError(f"the reply was not taken: {error}") from None
         before = self.sent_before(who, key)
@@ -113,6 +114,8 @@ class AnswerDesk:
         if standing is not None:
             self._remember(who, key, standing)
             return standing.sequence
+        looked = replace(looked, decoys=self._queue.decoys(looked, who))
+        look, said = SessionLook.of(looked, state.items), looked.verdicts()
         undone = next(state.book.undone_answers(who), None)
         news = None
         if undone is not None and undone.looked == looked:
@@ -123,6 +126,8 @@ class AnswerDesk:
         body["answers"] = [list(answer) for answer in news]
         if seconds is not None:
             body["seconds"] = round(float(seconds), 1)
+        if looked.decoys:
+            body["decoys"] = list(looked.decoys)
         if key is not None:
             body["key"] = key
         sequence = self._recorder.append("looked", who, body, is_judged=True)

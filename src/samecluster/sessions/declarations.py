@@ -36,7 +36,7 @@ class Declarations:
         self._recorder, self._known, self._queue = recorder, known, queue
 
     def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
-        """Change n_clusters, margin, method, audit, max_questions, looks or opinions from here."""
+        """Change n_clusters, margin, method, audit, max_questions, max_looks, looks or opinions."""
         checked = checked_parameters(changes)
         refuse_other_lift(checked, self._recorder.state.parameters)
         check_people_only(checked, self._recorder.state.people)

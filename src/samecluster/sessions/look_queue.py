@@ -16,7 +16,7 @@ from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.votes import Pair, pair_of
-from samecluster.sessions.storage.look_format import checked_look, is_storable
+from samecluster.sessions.storage.look_format import Looked, checked_look
 
 
 class LookQueue(QuestionQueue):
@@ -52,7 +52,9 @@ class LookQueue(QuestionQueue):
                 return [self.hand_out(undone.items, who, lease_seconds, undone.verdict)]
         if self._state.finished:
             return []
-        room = self._n_left(who, now)
+        room, count = self._n_left(who, now), min(count, self._n_looks_left(who, now))
+        if count < 1:
+            return []
         found = list(islice(self._affordable(self._open_looks(who), who, now, room), count))
         if not found and room > 0:
             ahead = self._looks_ahead(who, now)
@@ -63,7 +65,7 @@ class LookQueue(QuestionQueue):
         self, look: SessionLook, who: str | None, lease_seconds: float | None
     ) -> SessionLook:
         """Lease all pairs of a look to a person, but for those that somebody else has."""
-        for question in look.look.questions:
+        for question in _all_pairs(look.look):
             self.hand_out(self._keys(question), who, lease_seconds)
         if lease_seconds is not None:
             self._looks_held.setdefault(who, {})[look.id] = look
@@ -72,6 +74,24 @@ class LookQueue(QuestionQueue):
     def look(self, id_: str) -> SessionLook:
         """The look of an id, to show it again."""
         return SessionLook.of(checked_look(id_), self._state.items)
+
+    def decoys(self, looked: Looked, who: str | None) -> tuple[str, ...]:
+        """The decoys of a look, about which its id says nothing.
+
+        The run that asks it knows them, and so does the answer that this person has taken back. If
+        the run has gone elsewhere nobody does, and nothing is learned of what was overlooked.
+        """
+        if looked.kind != "checks":
+            return ()
+        undone = (vote.looked for vote in self._state.book.undone_answers(who))
+        before = next((one for one in undone if one and one.id == looked.id), None)
+        if before is not None:
+            return before.decoys
+        items = self._state.items
+        for look in self.engine.run.looks:
+            if isinstance(look, CheckSheet) and SessionLook.about(look, items).id == looked.id:
+                return tuple(items.keys[row] for row in look.decoys)
+        return ()
 
     def release(self, who: str | None = None) -> None:
         """Let others have the questions that were leased to this person, who has left."""
@@ -96,6 +116,17 @@ class LookQueue(QuestionQueue):
         if again is not None and again in self._pairs(look.look):
             return True  # nothing need be worked out to see it
         return look.look.left(self._known.engine.run.ledger.known) is not None
+
+    def _n_looks_left(self, who: str | None, now: float) -> int:
+        held = set(self._leases.held_by_others(who, now))
+        looks = [
+            one
+            for other, all_of in self._looks_held.items()
+            if other != who
+            for one in all_of.values()
+        ]
+        on_screens = [pairs for look in looks if (pairs := self._pairs(look.look)) <= held]
+        return self._less("max_looks", len(on_screens) + len(held.difference(*on_screens)))
 
     def _open_looks(self, who: str | None) -> Iterator[Look]:
         """Looks worth a person's time, the most useful first, without what is known."""
@@ -129,19 +160,17 @@ class LookQueue(QuestionQueue):
             return known(question) or (Verdict.UNSURE if said else None)
 
         for look in looks:
-            if is_storable(look):
-                parts = [look.left(is_settled)]
-            elif isinstance(look, Question):
-                parts = [None if self._state.vote(pair_of(self._keys(look)), who) else look]
+            left: Look | None
+            if isinstance(look, Question):
+                left = None if self._state.vote(pair_of(self._keys(look)), who) else look
             else:
-                parts = [question.left(is_settled) for question in look.questions]
-            for left in parts:
-                pairs = self._pairs(left) if left is not None else set[Pair]()
-                is_free = not any(self._leases.is_held_by_other(who, pair, now) for pair in pairs)
-                if left and is_free and pairs.isdisjoint(seen) and len(pairs) <= room:
-                    seen |= pairs
-                    room -= len(pairs)
-                    yield left
+                left = look.left(is_settled)
+            pairs = self._pairs(left) if left is not None else set[Pair]()
+            is_free = not any(self._leases.is_held_by_other(who, pair, now) for pair in pairs)
+            if left and is_free and pairs.isdisjoint(seen) and len(left.questions) <= room:
+                seen |= pairs
+                room -= len(left.questions)
+                yield left
 
     def _hand_out_any(
         self, look: Look, who: str | None, lease_seconds: float | None
@@ -149,15 +178,21 @@ class LookQueue(QuestionQueue):
         self.plan(self._pairs(look))
         if isinstance(look, Question):
             return self.hand_out(self._keys(look), who, lease_seconds)
-        assert not isinstance(look, CheckSheet), "handed out pair by pair"
         shown = SessionLook.about(look, self._state.items)
         return self.hand_out_look(shown, who, lease_seconds)
 
     def _pairs(self, look: Look) -> set[Pair]:
-        return {pair_of(self._keys(question)) for question in look.questions}
+        return {pair_of(self._keys(question)) for question in _all_pairs(look)}
 
     def _pairs_named(self, id_: str) -> list[Pair]:
         """The pairs of a question or a look; InvalidInputError if it is no id."""
         if not id_.startswith("{"):
             return super()._pairs_named(id_)
         return sorted(self._pairs(self.look(id_).look))
+
+
+def _all_pairs(look: Look) -> tuple[Question, ...]:
+    """All pairs on the screen: decoys are leased like the rest, and the same by any id."""
+    if isinstance(look, CheckSheet):
+        return tuple(Question(*cell) for cell in look.cells)
+    return look.questions

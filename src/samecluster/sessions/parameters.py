@@ -24,6 +24,7 @@ _PARAMETERS = (
     "lift",
     "looks",
     "margin",
+    "max_looks",
     "max_questions",
     "method",
     "n_clusters",
@@ -52,7 +53,7 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
         if name not in _PARAMETERS:
             raise InvalidInputError(f"parameters are {', '.join(_PARAMETERS)}; got {name!r}")
     checked = dict(parameters)
-    for name in ("max_questions", "opinions"):
+    for name in ("max_questions", "max_looks", "opinions"):
         if checked.get(name) is not None:
             checked[name] = whole_number(name, checked[name])
     if checked.get("looks") is not None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.state.state import State
+from samecluster.sessions.state.state import BUDGETS, State
 
 
 @dataclass(frozen=True)
@@ -58,11 +58,10 @@ class Progress:
 
 def reason_of_end(state: State, recovery: Recovery, is_done: bool) -> str:
     """Why nothing is left to ask, or an empty text; ``is_done`` says whether the run is."""
-    budget = state.parameters.get("max_questions")
     if state.finished:
         return "finished"
-    if budget is not None and state.n_questions >= budget:
-        return f"the budget of {_count(budget, 'question')} is spent"
+    for name in state.spent_budgets:
+        return f"the budget of {_count(state.parameters[name], BUDGETS[name])} is spent"
     if not is_done:
         return ""
     is_met = recovery.audit is not None and recovery.audit.met

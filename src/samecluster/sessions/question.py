@@ -41,7 +41,8 @@ class SessionLook:
     Attributes
     ----------
     id : the look about keys, as text
-    look : the same about the rows of the data as it is now: a Choice, a Sheet or a Board
+    look : the same about the rows of the data as it is now: a Choice, a Sheet, a Board, or the
+        CheckSheet of an audit, which also knows its decoys: keep these from whoever answers
     body : the look about keys, as JSON has it
     before : what the same person replied, as JSON has it, if this is asked again after an undo
     """

@@ -52,7 +52,7 @@ class QuestionQueue:
             return [self.hand_out(undone.items, who, lease_seconds, undone.verdict)]
         if self._state.finished:
             return []
-        room = min(count, self._n_left(who, now))
+        room = min(count, self._n_left(who, now), self._n_looks_left(who, now))
         found = list(islice(self._free(self._open_pairs(who), who, now), max(0, room)))
         if not found and room > 0:
             found = list(islice(self._free(self._pairs_ahead(who, now), who, now), 1))
@@ -164,10 +164,15 @@ class QuestionQueue:
 
     def _n_left(self, who: str | None, now: float) -> int:
         """The questions that the budget still allows, less those that others look at."""
-        budget = self._state.parameters.get("max_questions")
-        if budget is None:
-            return len(self._state.items.keys) ** 2
-        return int(budget) - self._state.n_questions - len(self._leases.held_by_others(who, now))
+        return self._less("max_questions", len(self._leases.held_by_others(who, now)))
+
+    def _n_looks_left(self, who: str | None, now: float) -> int:
+        """The same for screens."""
+        return self._less("max_looks", len(self._leases.held_by_others(who, now)))
+
+    def _less(self, budget: str, n_held: int) -> int:
+        left = self._state.left_of(budget)
+        return len(self._state.items.keys) ** 2 if left is None else left - n_held
 
     def _free(
         self, pairs: Iterable[tuple[str, str]], who: str | None, now: float

@@ -146,9 +146,9 @@ class Session:
             with such a frame: its columns are prepared as they were here.
         preparation : how X was made from the data, to make it again; JSON only
         parameters : n_clusters, margin, method and audit as in `samecluster.start` (a method with
-            settings as ``{"name": "certify", "batch": 8}``); max_questions; looks, also with
-            sizes as ``{"choice": 6, "sheet": 12, "board": 12}``; and opinions, the number of people
-            that each question is put to
+            settings as ``{"name": "certify", "batch": 8}``); max_questions and max_looks, for all
+            people together; looks, also with sizes as ``{"choice": 6, "sheet": 12, "board": 12}``;
+            and opinions, the number of people that each question is put to
         contents : a text for each row that changes if and only if the row does, where the rows of X
             may differ in the last digits from one machine to the other
         hints : (n,) groups that only say where to ask first, as ``hint`` of `samecluster.start`.

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from samecluster.errors import InvalidInputError
-from samecluster.questions.look import Choice, Sheet
+from samecluster.questions.look import CheckSheet, Choice, Sheet
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.question import SessionLook, SessionQuestion
@@ -89,6 +89,7 @@ class Views:
             "item": None,
             "groups": [],
             "items": [],
+            "references": [],
             "differs": [],
         }
         if isinstance(asked, SessionQuestion):
@@ -109,6 +110,8 @@ class Views:
             return told
         if isinstance(look, Sheet):
             told["item"] = self.item(look.reference)
+        if isinstance(look, CheckSheet):
+            told["references"] = [self.item(reference) for _, reference in look.cells]
         return {**told, "items": [self.item(row) for row in look.items]}
 
     def members_like(

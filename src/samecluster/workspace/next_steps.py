@@ -12,6 +12,7 @@ from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.recovery.result.sentences import brief, count
+from samecluster.sessions.state.state import BUDGETS
 
 # The two audits that are offered, each by its key: about 60 and about 300 questions if no label is
 # wrong, at the confidence that is customary.
@@ -28,17 +29,21 @@ class NextStep:
     parameters: Mapping[str, Any] | None
 
 
-def choices(recovery: Recovery, budget: int | None) -> list[NextStep]:
+def choices(recovery: Recovery, parameters: Mapping[str, Any]) -> list[NextStep]:
     """To stop, to go on beyond a budget, to audit for a guarantee, or to rest on less."""
+    # A budget that is spent would allow none of the questions that are agreed to.
+    unlimited = {name: None for name in BUDGETS if parameters.get(name) is not None}
+    asked = {"max_questions": recovery.n_questions, "max_looks": recovery.n_looks}
     found = [NextStep("s", f"stop here: {expected_wrong(recovery)}", None)]
-    if budget is not None and recovery.n_questions >= budget:
-        found.append(NextStep("g", "go on without a limit on questions", {"max_questions": None}))
+    if spent := [name for name in unlimited if asked[name] >= parameters[name]]:
+        text = f"go on without a limit on {BUDGETS[spent[0]]}s"
+        found.append(NextStep("g", text, dict.fromkeys(spent)))
     if recovery.audit is None:
-        found += _audits(recovery, budget)
+        found += _audits(recovery, unlimited)
     if recovery.margin is not None and np.any(recovery.how_codes < How.ASKED):
         lower = float(f"{recovery.margin / 2:.3g}")
         text = f"assume a margin of {lower:g} only: more questions, labels that rest on less"
-        found.append(NextStep("m", text, {"margin": lower, **_without(budget)}))
+        found.append(NextStep("m", text, {"margin": lower, **unlimited}))
     return found
 
 
@@ -49,7 +54,7 @@ def expected_wrong(recovery: Recovery) -> str:
     return "; ".join(filter(None, map(brief, recovery.claims)))
 
 
-def _audits(recovery: Recovery, budget: int | None) -> Iterator[NextStep]:
+def _audits(recovery: Recovery, unlimited: Mapping[str, Any]) -> Iterator[NextStep]:
     items = np.flatnonzero((recovery.labels >= 0) & (recovery.how_codes != How.ASKED))
     if not len(items):
         return
@@ -65,9 +70,4 @@ def _audits(recovery: Recovery, budget: int | None) -> Iterator[NextStep]:
         more = audit.n_more()
         price = f"{'about ' if more else ''}{count(more or len(items), 'more question')}"
         text = f"audit: {price} to show that at most {error:.0%} are wrong, if none is"
-        yield NextStep(key, text, {"audit": [error, _CONFIDENCE], **_without(budget)})
-
-
-def _without(budget: int | None) -> dict[str, Any]:
-    """A budget that is spent would allow none of the questions that were just agreed to."""
-    return {} if budget is None else {"max_questions": None}
+        yield NextStep(key, text, {"audit": [error, _CONFIDENCE], **unlimited})

@@ -59,6 +59,7 @@ class Request:
     clusters: str | None = None
     audit: str | None = None
     max_questions: str | None = None
+    max_looks: str | None = None
     looks: str | None = None
     seed: int | None = None
     separator: str | None = None
@@ -154,7 +155,9 @@ class Request:
 
     def declared(self) -> dict[str, Any]:
         """The parameters of a session that were given."""
-        found = declared_parameters(self.margin, self.clusters, self.audit, self.max_questions)
+        found = declared_parameters(
+            self.margin, self.clusters, self.audit, self.max_questions, self.max_looks
+        )
         if self.lift is not None:
             found["lift"] = self.lift
         if self.looks is not None:
@@ -179,6 +182,7 @@ def declared_parameters(
     clusters: str | None = None,
     audit: str | None = None,
     max_questions: str | None = None,
+    max_looks: str | None = None,
 ) -> dict[str, Any]:
     """The parameters of a session that were given; those that were not are left out.
 
@@ -196,11 +200,10 @@ def declared_parameters(
     if audit is not None:
         allowed = "an error and a confidence such as 0.01,0.95, or none"
         found["audit"] = _read("--audit", audit, {"none": None}, _error_and_confidence, allowed)
-    if max_questions is not None:
-        allowed = "a whole number, or none"
-        found["max_questions"] = _read(
-            "--max-questions", max_questions, {"none": None}, int, allowed
-        )
+    for name, most in (("max_questions", max_questions), ("max_looks", max_looks)):
+        if most is not None:
+            option, allowed = f"--{name.replace('_', '-')}", "a whole number, or none"
+            found[name] = _read(option, most, {"none": None}, int, allowed)
     return found
 
 

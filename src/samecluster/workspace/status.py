@@ -108,8 +108,13 @@ def questions_left(session: Session) -> Remaining | None:
 
 
 def minutes_left(session: Session, left: Remaining | None) -> tuple[float, float] | None:
-    """The same in minutes, by the seconds that answers took so far; None if few were timed."""
-    timed = session.state.seconds.values()
+    """The same in minutes, by the seconds that answers took so far; None if few were timed.
+
+    Checks of an audit take less than finding groups, so that they have a pace of their own.
+    """
+    timed, checks = list(session.state.seconds.values()), session.state.seconds.get("checks")
+    if checks is not None and session.snapshot().audit is not None:
+        timed = [checks] if checks.n_looks >= _TIMED else timed
     if left is None or sum(one.n_looks for one in timed) < _TIMED:
         return None
     pace = sum(one.seconds for one in timed) / sum(one.n_answers for one in timed) / 60
@@ -124,10 +129,9 @@ def left_line(session: Session) -> str:
     if session.state.n_questions < _EARLY and left.high > _VAGUE * max(left.low, 1):
         return "It is too early to say how many questions are left."
     minutes = minutes_left(session, left)
-    about = (
-        "" if minutes is None else f" That is about {max(1, round(minutes[1]))} minutes at most."
-    )
-    return f"{left.claim}{about}"
+    if minutes is None:
+        return str(left.claim)
+    return f"{left.claim} That is about {count(max(1, round(minutes[1])), 'minute')} at most."
 
 
 def _audit(audit: AuditReport) -> dict[str, Any]:

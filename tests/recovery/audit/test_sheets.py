@@ -15,6 +15,7 @@ from samecluster.recovery.audit.audit import Audit
 from samecluster.recovery.audit.decoys import Decoys, decoys_shown
 from samecluster.recovery.audit.evidence import Urn
 from samecluster.recovery.audit.overlooking import Overlooking
+from samecluster.recovery.predict.plan import Predict
 from samecluster.recovery.result.how import How
 from tests.cases.campaign import runs
 
@@ -274,3 +275,31 @@ def test_whoever_answers_sheets_pair_by_pair_needs_no_decoys() -> None:
     assert run.result.audit.met
     assert run.result.audit.n_decoys == 0
     assert run.result.audit.n_audits < 330
+
+
+@pytest.mark.parametrize(
+    ("looks", "n_more"), [("auto", 1), ("auto", 2), ("auto", 4), ("pairs", 3), ("pairs", 17)]
+)
+def test_where_a_budget_ends_what_was_said_counts_and_no_label_that_was_found_wrong_stays(
+    looks: Any, n_more: int
+) -> None:
+    """Several checks at once; the budget may end among them, or while a wrong item is placed."""
+    rng = np.random.default_rng(0)
+    truth = np.arange(300) % 3
+    X = np.column_stack([truth * 4.0, truth**2]) + rng.normal(0, 1.3, (300, 2))
+    method = Predict(expected_error=0.2, batch=4)
+    settings: Any = {"method": method, "audit": (0.05, 0.9), "looks": looks, "random_state": 0}
+    begun = start(X, max_questions=5_000, **settings)
+    oracle = LabelOracle(truth)
+    while begun.labelling.audit is None:
+        look = begun.looks[0]
+        begun.tell_look(look, next(reply for _, reply in oracle.reply_many([look])))
+    n_looks = begun.labelling.n_looks + n_more
+    found = recover(X, oracle, max_questions=5_000, max_looks=n_looks, **settings)
+    assert found.n_looks == n_looks
+    assert found.audit is not None
+    assert found.audit.n_audits >= n_more
+    for answer in found.answers:
+        if answer.verdict is Verdict.DIFFERENT:
+            one, two = found.labels[list(answer.question.pair)]
+            assert one != two or one < 0, "an answer says that this label is wrong"

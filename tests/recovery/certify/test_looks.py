@@ -7,7 +7,7 @@ import samecluster
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import FunctionOracle, LabelOracle
 from samecluster.proof.checker import check
-from samecluster.questions.look import Board, Choice, LookSizes, Sheet
+from samecluster.questions.look import Board, CheckSheet, Choice, LookSizes, Sheet
 
 MADE = {d: make_ellipsoids(n=20_000, d=d, k=5, margin=1.0, random_state=d) for d in (2, 4)}
 
@@ -66,3 +66,23 @@ def test_sizes_are_kept() -> None:
     recovery = found(4, n_clusters=5, looks=LookSizes(sheet=2))
     assert {len(a.look.items) for a in recovery.answers if isinstance(a.look, Sheet)} == {2}
     assert samecluster.clustering_error(recovery.labels, MADE[4].labels) == 0.0
+
+
+def test_where_the_reach_stalls_a_point_of_each_cluster_is_on_one_sheet() -> None:
+    """Few points in many columns: their spread ones do not reach the rest."""
+    made = make_ellipsoids(n=2_000, d=6, k=4, margin=1.0, random_state=0)
+    by_looks, by_pairs = (
+        samecluster.recover(
+            made.X, LabelOracle(made.labels), margin=1.0, looks=looks, random_state=0
+        )
+        for looks in ("auto", "pairs")
+    )
+    assert samecluster.clustering_error(by_looks.labels, made.labels) == 0.0
+    sheets = {answer.look for answer in by_looks.answers if isinstance(answer.look, CheckSheet)}
+    assert sheets
+    assert max(len(sheet.cells) for sheet in sheets) >= 3
+    beside_boards = sum(not isinstance(answer.look, Board) for answer in by_looks.answers)
+    assert beside_boards <= 1.15 * by_pairs.n_questions
+    assert by_looks.n_looks <= by_pairs.n_questions / 4
+    assert by_looks.proof is not None
+    assert check(made.X, by_looks.proof.lines()).all_different

@@ -60,7 +60,7 @@ def test_a_retraction_of_an_older_fact_begins_an_epoch_with_all_others() -> None
     state = state_of(plan(0, 1), plan(2, 1), Event("retracted", AT, None, {"sequence": 2}))
     assert (state.epoch, told(state)) == (1, [])
     assert [fact.items for fact in state.initial_facts] == [(item(2), item(1))]
-    assert state.n_asked_before == 1
+    assert state.spent_before == {"max_questions": 1, "max_looks": 1}
 
 
 @pytest.mark.parametrize(

@@ -3,10 +3,13 @@ connections, without scrolling, and for everybody."""
 
 import json
 import os
+from itertools import count
+from time import monotonic
 from typing import Any
 
 import pytest
 
+from samecluster import clustering_error
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.workspace.open import open_session
@@ -18,7 +21,12 @@ from tests.web.browser.test_accessible import objections
 from tests.web.served import Data, begin, in_process, in_thread, write_data
 
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
-N, N_KINDS, SHEET = (1797, 10, 12) if LONG else (60, 4, 12)
+SHOTS = os.environ.get("SAMECLUSTER_SCREENSHOTS")  # a folder, to look at every tenth screen
+N, N_KINDS = (1797, 10) if LONG else (60, 4)
+# Of a few pictures every one is asked about, so that all kinds of looks are seen; of all of them
+# what a new user is asked, nothing declared.
+PIXELS: Any = {"id_column": "digit", "ignore": ["picture"], "reduce": None if LONG else 5}
+ASKED: Any = {} if LONG else {"method": {"name": GLANCES, "sheet": 12}}
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 PICTURES = ("--image-column", "picture", "--show", "digit", "--looks", "auto")
 
@@ -77,8 +85,9 @@ class Hands:
         for number, one in enumerate(sets):
             if number:
                 self._press("a", ".answers .another")
+            items = look.get("items") or [cell[0] for cell in look["cells"]]
             for key in one:
-                self._at(look["items"].index(key), ".cell")
+                self._at(items.index(key), ".cell")
         self._press("Enter", ".answers .send")
 
     def _at(self, place: int, cells: str) -> None:
@@ -102,18 +111,19 @@ class Hands:
 @pytest.mark.parametrize("touches", [False, True], ids=["keys", "touch"])
 def test_the_digits_by_looks_alone(tmp_path, chromium, touches) -> None:
     data = write_digits(tmp_path, N, N_KINDS)
-    with open_session(
-        Request(str(data.path), id_column="digit", ignore=["picture"], reduce=5)
-    ) as opened:
-        opened.session.set_parameters(looks="auto", method={"name": GLANCES, "sheet": SHEET})
+    with open_session(Request(str(data.path), **PIXELS)) as opened:
+        opened.session.set_parameters(looks="auto", **ASKED)
     context = TOUCH if touches else {"viewport": DESK}
     with (
         in_process(data, *PICTURES) as (served, _),
         somebody(chromium, served.link, data, **context) as ada,
     ):
-        hands, kinds = Hands(ada, touches), set()
+        hands, kinds, numbers, begun = Hands(ada, touches), set(), count(1), monotonic()
         while "ended" not in (shown := hands.answer()):
             kinds.add(shown.get("kind", "pair"))
+            if SHOTS and ada.before and (number := next(numbers)) % 10 == 0:
+                name = f"{'touch' if touches else 'keys'}-{number}-{shown.get('kind')}.png"
+                ada.page.screenshot(path=f"{SHOTS}/{name}")
         assert shown["ended"] == "Nothing is left to ask."
         ada.wait_until_saved()
         assert kinds >= {"sheet", "board", "choice"}
@@ -124,7 +134,13 @@ def test_the_digits_by_looks_alone(tmp_path, chromium, touches) -> None:
         one, two = fact.items
         assert (fact.verdict.value == "same") == (data.truth[one] == data.truth[two])
     assert state.seconds["sheet"].seconds >= 0
-    print(f"{N} pictures: {state.n_looks} looks, {state.n_questions} pairs settled")
+    taken = f"{monotonic() - begun:.0f} seconds"
+    print(f"{N} pictures: {state.n_looks} looks, {state.n_questions} pairs settled, {taken}")
+    with open_session(Request(str(data.path), **PIXELS)) as opened:
+        found = opened.session.snapshot().labels
+        error = clustering_error(found, [data.truth[key] for key in opened.data.keys])
+    print(f"{error:.2%} of the labels are wrong")
+    assert error <= 0.01
 
 
 def until(person: Somebody, kind: str) -> dict[str, Any]:
@@ -136,11 +152,22 @@ def until(person: Somebody, kind: str) -> dict[str, Any]:
     return shown
 
 
+@pytest.fixture
+def audited(tmp_path):
+    """A server whose session soon checks its labels."""
+    data = write_data(tmp_path, n=240, k=3)
+    begin(data, margin=1.0, looks="auto", audit=[0.05, 0.9])
+    with in_thread(data) as served:
+        yield served
+
+
+@pytest.mark.parametrize("kinds", [("sheet", "board", "choice"), ("checks",)])
 @pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
-def test_looks_fit_the_window_and_axe_finds_nothing(served, chromium, size) -> None:
+def test_looks_fit_the_window_and_axe_finds_nothing(request, chromium, size, kinds) -> None:
     found = []
+    served = request.getfixturevalue("audited" if "checks" in kinds else "served")
     with somebody(chromium, served.link, served.data, viewport=size) as ada:
-        for kind in ("sheet", "board", "choice"):
+        for kind in kinds:
             until(ada, kind)
             if kind != "choice":
                 ada.page.keyboard.press("1")
@@ -187,6 +214,55 @@ def test_arrows_and_space_mark_u_doubts_and_a_reload_keeps_it(served, chromium) 
             arg=again["question"],
         )
         assert ada.page.locator('.cell[data-mark="marked"]').get_attribute("data-key") == marked
+
+
+def test_checks_are_answered_undone_and_kept_over_a_reload_and_decoys_look_like_the_rest(
+    audited, chromium
+) -> None:
+    with somebody(chromium, audited.link, audited.data) as ada:
+        shown = until(ada, "checks")
+        truth = audited.data.reply(json.loads(shown["question"]))["marked"]
+        while not truth:  # none of its cells is wrong: it has no decoys
+            Hands(ada, touches=False).answer()
+            shown = until(ada, "checks")
+            truth = audited.data.reply(json.loads(shown["question"]))["marked"]
+        skeletons = ada.page.evaluate(
+            """() => [...document.querySelectorAll('.cell')].map(cell =>
+              [cell, ...cell.querySelectorAll('*')].filter(node => node.tagName !== 'KBD').map(
+                node => [node.tagName, node.className, ...node.getAttributeNames()].join(' ')
+              ).join().replace(' aria-keyshortcuts', '').replace('tabindex', ''))"""
+        )
+        assert len(set(skeletons)) == 1
+        for key in ("ArrowRight", "Space", "ArrowDown", "u"):
+            ada.page.keyboard.press(key)
+        marked = ada.page.locator('.cell[data-mark="marked"]').get_attribute("data-key")
+        ada.page.reload()
+        assert ada.next()["question"] == shown["question"]
+        assert ada.page.locator('.cell[data-mark="marked"]').get_attribute("data-key") == marked
+        ada.page.locator('.cell[data-mark="marked"]').first.click()
+        ada.page.locator('.cell[data-mark="unsure"]').evaluate("cell => cell.focus()")
+        ada.page.keyboard.press("u")
+        assert not ada.page.locator('.cell:not([data-mark=""])').count()
+        Hands(ada, touches=False).answer()
+        ada.next()
+        ada.wait_until_saved()
+        last = next(one for one in reversed(events(audited.data)) if one.kind == "looked")
+        assert last.body["reply"]["marked"] == truth
+        assert last.body["decoys"]
+        ada.page.keyboard.press("Backspace")
+        ada.page.wait_for_function(
+            "id => document.querySelector('.question')?.dataset.question === id",
+            arg=shown["question"],
+        )
+        again = ada.page.locator('.cell[data-mark="marked"]').evaluate_all(
+            "cells => cells.map(cell => cell.dataset.key)"
+        )
+        assert sorted(again) == sorted(truth)
+        ada.before = None
+        while "ended" not in (shown := Hands(ada, touches=False).answer()):
+            pass
+    state = State(events(audited.data))
+    assert state.seconds["checks"].n_looks > 4
 
 
 def test_a_choice_of_several_groups_of_none_and_unsure(served, chromium) -> None:

@@ -168,7 +168,7 @@ Report = Annotated[
 ]
 
 
-@takes_request("in_blocks", "looks")
+@takes_request("in_blocks", "looks", "max_looks")
 def cluster(
     request: Request,
     oracle_cmd: OracleCommand = None,

@@ -86,10 +86,9 @@ def next_steps(opened: OpenSession, has_output: bool, is_kept: bool) -> Iterator
     if not is_kept:
         return
     session = opened.session
-    budget = session.state.parameters.get("max_questions")
-    spent = budget is not None and session.state.n_questions >= budget
+    spent = [f"--{name.replace('_', '-')}" for name in session.state.spent_budgets]
     if spent:
-        yield "To ask more, run the same command with a larger --max-questions, or none."
+        yield f"To ask more, run the same command with a larger {' and '.join(spent)}, or none."
     known = session.snapshot()
     if known.models:
         yield (
@@ -97,10 +96,10 @@ def next_steps(opened: OpenSession, has_output: bool, is_kept: bool) -> Iterator
             "own: samecluster label FILE --labels cluster --labels-as hint --audit 0.05, with FILE "
             "from -o."
         )
-    for choice in [] if known.models else choices(known, budget):
+    for choice in [] if known.models else choices(known, session.state.parameters):
         audit = (choice.parameters or {}).get("audit")
         if audit is not None:
-            also = " --max-questions none" if spent else ""
+            also = "".join(f" {option} none" for option in spent)
             yield f"--audit {audit[0]:g}{also}: {choice.text.removeprefix('audit: ')}."
     quoted = shlex.quote(str(opened.path))
     yield f"Answers are in {quoted}; to look at them: samecluster status {quoted}"

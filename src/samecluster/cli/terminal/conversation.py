@@ -189,7 +189,7 @@ class Conversation:
         self._talk.say(f"{session.progress()}.", "bold")
         for line in known.assumptions:
             self._talk.say(f"  {line}")
-        found = choices(known, session.state.parameters.get("max_questions"))
+        found = choices(known, session.state.parameters)
         if known.count(How.ASKED) == len(known.labels):
             session.finish(self._who)
             return False

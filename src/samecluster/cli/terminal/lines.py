@@ -43,6 +43,8 @@ def look_line(look: Mapping[str, Any], reply: Mapping[str, Any]) -> str:
         return f"board of {len(look['items'])} groups: {said}{doubts}"
     odd = "; the reference is the odd one" if reply.get("odd_reference") else ""
     said = f"all but {', '.join(reply['marked'])}" if reply["marked"] else "all"
+    if look["kind"] == "checks":
+        return f"checks of {len(look['cells'])} items: {said}{doubts}"
     return f"sheet of {len(look['items'])} items with {look['reference']}: {said}{doubts}{odd}"
 
 

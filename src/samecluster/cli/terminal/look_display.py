@@ -13,7 +13,7 @@ from rich.table import Table as Grid
 
 from samecluster.cli.terminal.screen import Screen, shown
 from samecluster.errors import InvalidInputError
-from samecluster.questions.look import Choice, Sheet
+from samecluster.questions.look import CheckSheet, Choice, Sheet
 from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.tables.display import ShownCell
 from samecluster.tables.display import shown as cells_of
@@ -29,6 +29,8 @@ ASKED = {
     "choice": "Which group? 1 to {n}, 0 none of these, u unsure, {more}b back, q quit: ",
     "sheet": "Which do not belong? Numbers such as 2 5, Enter if all belong; u3 if unsure about 3, "
     "r if the reference is the odd one; b back, q quit: ",
+    "checks": "Which do not belong with the line above them? Numbers such as 2 5, Enter if all do; "
+    "u3 if unsure about 3; b back, q quit: ",
     "board": "Which are one? Numbers such as 2 5, sets apart by a semicolon, Enter if all differ; "
     "u3 if unsure about 3; b back, q quit: ",
 }
@@ -95,7 +97,9 @@ def print_look(
         if isinstance(seen, Sheet):
             line("with", seen.reference, "bold")
         for number, row in enumerate(seen.items, start=1):
-            line(str(number), row)
+            if isinstance(seen, CheckSheet):
+                line("with", seen.cells[number - 1][1])
+            line(str(number), row, "bold" if isinstance(seen, CheckSheet) else "")
     console.print(grid)
 
 
@@ -106,7 +110,8 @@ def shown_groups(choice: Choice, page: int) -> tuple[tuple[int, ...], ...]:
 
 def reply_of(look: SessionLook, line: str) -> dict[str, Any]:
     """The reply that a line of numbers stands for; InvalidInputError if it is none."""
-    kind, items = look.body["kind"], look.body["items"]
+    kind = look.body["kind"]
+    items = [cell[0] for cell in look.body["cells"]] if kind == "checks" else look.body["items"]
     sets = [part.replace(",", " ").split() for part in line.strip().lower().split(";")]
     words = [word for one in sets for word in one]
     unsure = [_item(items, word[1:]) for word in words if word.startswith("u")]
@@ -116,7 +121,7 @@ def reply_of(look: SessionLook, line: str) -> dict[str, Any]:
         [_item(items, word) for word in one if not word.startswith("u") and word != apart]
         for one in sets
     ]
-    if kind == "sheet" and len(sets) == 1:
+    if kind in ("sheet", "checks") and len(sets) == 1:
         reply: dict[str, Any] = {"marked": chosen[0]}
     elif kind == "board":
         reply = {"joined": [one for one in chosen if one]}

@@ -22,6 +22,7 @@ from samecluster.recovery.audit.label_checks import Check
 from samecluster.recovery.distances import ScaledDistances
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import GROUP_SHOWN, belongs
+from samecluster.recovery.problem import BudgetSpent
 from samecluster.recovery.result.how import How
 
 _CLUSTERS_TRIED = 8
@@ -61,6 +62,10 @@ class LabelsUnderAudit(ABC):
         """Answers put the item into none of the clusters."""
 
     @abstractmethod
+    def implied(self, question: Question) -> Verdict | None:
+        """What answers say about a pair."""
+
+    @abstractmethod
     def stand_for_themselves(self) -> Sequence[int]:
         """Items after which labels are named that nobody was asked about: right by definition."""
 
@@ -92,6 +97,19 @@ class LabelsUnderAudit(ABC):
         elif verdict is Verdict.SAME and check.partner is None:
             self._confirm(check.item, check.label)
         return verdict
+
+    def take_known(self, audit: Audit, check: Check) -> None:
+        """The same without asking; a wrong label goes, and nobody is asked where it belongs."""
+        question = next(self.first_questions([check]), None)
+        verdict = None if question is None else self.implied(question)
+        if check.partner is not None or verdict is None:
+            return
+        audit.take(check, verdict)
+        if verdict is Verdict.SAME:
+            self._confirm(check.item, check.label)
+        else:
+            self._note_contradiction(check)
+            self.set_apart(check.item)
 
     def _note_contradiction(self, check: Check) -> None:
         """If both of a pair follow from what is assumed, one of them is wrong, whichever it is."""
@@ -144,12 +162,16 @@ class LabelsUnderAudit(ABC):
     def _move(self, item: int, wrong: int) -> Plan[None]:
         """Compare an item with other clusters; it may be in none."""
         labels = list(self.other_labels(item, wrong))
-        if self.looks.choice > 1:
-            yield from self._choose(item, labels)
-        for label in labels:  # what the choices have settled is not asked again
-            if (yield from self._belongs(item, label)) is Verdict.SAME:
-                self.confirm(item, label)
-                return
+        try:
+            if self.looks.choice > 1:
+                yield from self._choose(item, labels)
+            for label in labels:  # what the choices have settled is not asked again
+                if (yield from self._belongs(item, label)) is Verdict.SAME:
+                    self.confirm(item, label)
+                    return
+        except BudgetSpent:  # it counts as corrected, so that the wrong label must go
+            self.set_apart(item)
+            raise
         self.set_apart(item)
 
     def _choose(self, item: int, labels: list[int]) -> Plan[None]:
@@ -196,6 +218,9 @@ class LabellingUnderAudit(LabelsUnderAudit):
 
     def set_apart(self, item: int) -> None:
         self._labelling.set_apart([item])
+
+    def implied(self, question: Question) -> Verdict | None:
+        return self._labelling.implied(question)
 
     def _asked(self, label: int) -> list[int]:
         now = self._labelling

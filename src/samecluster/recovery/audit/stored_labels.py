@@ -65,8 +65,11 @@ class _StoredLabels(LabelsUnderAudit):
         for other, members in self._members.items():
             for row in members if other != label else ():
                 member = self._members[label][0]
-                if self._ledger.implied(Question(row, member)) is Verdict.DIFFERENT:
+                if self.implied(Question(row, member)) is Verdict.DIFFERENT:
                     yield row, member
+
+    def implied(self, question: Question) -> Verdict | None:
+        return self._ledger.implied(question)
 
     def known(self, item: int) -> tuple[int, How]:
         return int(self._labels[item]), How(int(self._how[item]))

@@ -125,6 +125,7 @@ class _AuditedMethod:
         self.batch = int(getattr(method, "batch", 1))
         self.comparison = LabelComparison(self.checked.first_of, near, self.batch, looks)
         self.decoys: Decoys | None = None
+        self.n_before = 0  # answers that were there when checks began
         self.n_compared = 0
 
     def play(self) -> Plan[None]:
@@ -154,6 +155,7 @@ class _AuditedMethod:
         of them may be overlooked.
         """
         looks, labels = self.problem.looks, self.checked.unasked()
+        self.n_before = len(self.labelling.answers)
         begin = functools.partial(
             Audit, *labels, error=self.error, confidence=self.confidence, rng=self.draws
         )
@@ -228,16 +230,24 @@ class _AuditedMethod:
         """Check labels until the bound is met; True if it is better to learn and begin again."""
         self._note(audit)
         while not audit.met and (checks := audit.next_checks(self._n_at_once(audit))):
-            if self.decoys is not None:
-                yield self.checked.sheets(checks, self.decoys)
-            elif len(checks) > 1:
-                # Hand out all first questions at once; the loop below then finds them answered.
-                yield list(self.checked.first_questions(checks))
+            to_take = list(checks)
             as_expected = True
-            for check in checks:
-                verdict = yield from self.checked.take(audit, check)
-                as_expected &= verdict is Verdict.SAME
-            if self.decoys is not None and not on_sheets(self.labelling.answers):
+            try:
+                if self.decoys is not None:
+                    yield self.checked.sheets(checks, self.decoys)
+                elif len(checks) > 1:
+                    # Hand out all first questions at once; below they are then answered.
+                    yield list(self.checked.first_questions(checks))
+                while to_take:
+                    verdict = yield from self.checked.take(audit, to_take.pop(0))
+                    as_expected &= verdict is Verdict.SAME
+            except BudgetSpent:
+                # What was said before the budget ended counts, without further questions.
+                for check in to_take:
+                    self.checked.take_known(audit, check)
+                self._note(audit)
+                raise
+            if self.decoys is not None and not on_sheets(self.labelling.answers[self.n_before :]):
                 # Whoever answers sees pairs, whatever is offered.
                 self.decoys = None
                 audit.answered_one_by_one()

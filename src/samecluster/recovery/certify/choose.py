@@ -211,7 +211,7 @@ class QuestionChooser:
             return [int(open_[0])]
         closure = self.known.closure
         cluster = closure.nearest(open_)
-        by_size = np.argsort(-np.bincount(cluster), kind="stable")[: self.batch]
+        by_size = np.argsort(-np.bincount(cluster), kind="stable")[: max(self.batch, self.sheet)]
         found = []
         for largest in np.intersect1d(by_size, cluster).tolist():
             # `open_` is in random order, so its beginning is a fair sample.

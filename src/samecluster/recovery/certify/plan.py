@@ -252,11 +252,12 @@ class CertifyRun:
     def _ask_about(self, items: list[int]) -> Plan[None]:
         guessed = self.chooser.guess(np.array(items)).tolist()
         if len(items) > 1 and self.looks.sheet > 1:
-            for cluster in sorted(set(guessed).intersection(self.names.alive)):
-                mine = [
-                    item for item, group in zip(items, guessed, strict=True) if group == cluster
-                ]
-                yield from self.placement.sort(mine, cluster)
+            alive = set(self.names.alive)
+            likely = {i: g for i, g in zip(items, guessed, strict=True) if g in alive}
+            if len(set(likely.values())) == 1:
+                yield from self.placement.sort(list(likely), next(iter(likely.values())))
+            elif likely:
+                yield from self.placement.check(likely)
         found = yield from self.placement.place(items)
         self.chooser.note_placed(guessed, found)
         placed = {item: cluster for item, cluster in zip(items, found, strict=True) if cluster >= 0}

@@ -15,6 +15,7 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.session import Session
+from samecluster.sessions.state.state import BUDGETS
 
 Answering: TypeAlias = Callable[[Iterable[Question]], Iterable[tuple[Question, Verdict]]]
 """Takes questions when it is free for them, and gives verdicts in the order in which they come."""
@@ -85,7 +86,7 @@ def _next_question(
     session: Session, who: str | None, parallel: int, under_way: Collection[str]
 ) -> SessionQuestion | None:
     """A question whose id is not under way, if there is one and the budget allows it."""
-    budget = session.state.parameters.get("max_questions")
-    if budget is not None and len(under_way) >= budget - session.state.n_questions:
+    left = (session.state.left_of(budget) for budget in BUDGETS)
+    if any(room is not None and len(under_way) >= room for room in left):
         return None
     return next((q for q in session.ask(who, count=parallel) if q.id not in under_way), None)

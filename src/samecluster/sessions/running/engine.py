@@ -23,8 +23,9 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.state.state import OWN_PARAMETERS, State
+from samecluster.sessions.state.state import BUDGETS, OWN_PARAMETERS, State
 from samecluster.sessions.state.votes import SettledPair
+from samecluster.sessions.storage.look_format import LargeLook, Looked
 
 _ATTEMPTS = 8
 """Steps by which assumptions are weakened before a run does without any; each is a run from the
@@ -68,6 +69,7 @@ class Engine:
         self._exception_rows: set[int] = set()
         self._skipped_rows: set[int] = set()
         self._run: RecoveryRun | None = None
+        self._last_look: tuple[Looked, LargeLook] | None = None
         self.refutation: SameClusterError | None = None
 
     def fresh(self, skipped: Iterable[str] = ()) -> Engine:
@@ -112,6 +114,9 @@ class Engine:
         self._epoch, self._told_facts, self._run, self.refutation = -1, [], None, None
         self._attempts = 0
         self._parameters = run_parameters(state)
+        if self._skipped:
+            # What it skips would use up a budget, which the queue keeps in any case.
+            self._parameters |= dict.fromkeys(BUDGETS)
         # Checks of an audit must be drawn again after the labels may have been chosen by what the
         # last ones found. Otherwise the same draws let a run that begins again use what was worked
         # out before.
@@ -129,10 +134,10 @@ class Engine:
 
     def _tell(self, fact: SettledPair, is_early: bool) -> None:
         self._told_facts.append(fact)
-        answer = Answer(self.question(fact.items), fact.verdict)
+        answer = self._answer(fact)
         try:
             if self.run.awaits(answer.question):
-                self.run.tell(answer.question, answer.verdict)
+                self.run.take(answer)
                 self._skip_questions()
             elif is_early and self.run.ledger.known(answer.question) is None:
                 self._early_answers.append(answer)
@@ -206,10 +211,19 @@ class Engine:
         ledger = Ledger()
         for fact in facts:
             try:
-                ledger.record(Answer(self.question(fact.items), fact.verdict))
+                ledger.record(self._answer(fact))
             except ContradictionError:
                 continue
         return list(ledger)
+
+    def _answer(self, fact: SettledPair) -> Answer:
+        """A fact about rows. Those of one look have one and the same look, by which it counts."""
+        question, looked = self.question(fact.items), fact.looked
+        if looked is None or not self._row_of.keys() >= set(looked.keys):
+            return Answer(question, fact.verdict)
+        if self._last_look is None or self._last_look[0] is not looked:
+            self._last_look = (looked, looked.answered(self._row_of.__getitem__))
+        return Answer(question, fact.verdict, look=self._last_look[1])
 
     def _weaken(self, error: SameClusterError) -> None:
         """Assume less, so that the facts are allowed: other clusters, a margin, nothing at all."""
@@ -238,8 +252,9 @@ def run_parameters(state: State) -> dict[str, Any]:
     chosen = {name: v for name, v in state.parameters.items() if name not in OWN_PARAMETERS}
     if isinstance(chosen.get("method"), Mapping):
         chosen["method"] = _method(**chosen["method"])
-    if chosen.get("max_questions") is not None:
-        chosen["max_questions"] = max(1, chosen["max_questions"] - state.n_asked_before)
+    for budget, spent in state.spent_before.items():
+        if chosen.get(budget) is not None:
+            chosen[budget] = max(1, chosen[budget] - spent)
     looks = chosen.pop("looks", None)
     if looks is not None:
         chosen["looks"] = LookSizes(**looks) if isinstance(looks, Mapping) else looks

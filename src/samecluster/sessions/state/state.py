@@ -21,6 +21,9 @@ from samecluster.sessions.state.votes import Pair, SettledPair, Vote, majority, 
 from samecluster.sessions.storage.events import Event
 from samecluster.sessions.storage.look_format import Looked, text_of
 
+BUDGETS = {"max_questions": "question", "max_looks": "look"}
+"""The parameters that limit what is asked, and what they count."""
+
 OWN_PARAMETERS = ("opinions",)
 """The parameters that are the session's business and not the run's."""
 
@@ -47,7 +50,7 @@ class State:
     early_facts : the told pairs that were asked about before the run came to them
     undone_facts : told facts that were taken back, the last one first to be told again
     unused_facts : pairs with a fact that the run has no use for
-    n_asked_before : questions asked before this epoch, which its budget does not have any more
+    spent_before : of each budget, what was spent before this epoch
     audited : the epochs in which an audit has begun
     newcomers : keys of rows that an update added, to be asked about first
     numbers : public cluster numbers by anchor item, in the order in which the items got them; no
@@ -63,7 +66,7 @@ class State:
         self.seed = 0
         self.n_events = 0
         self.epoch = 0
-        self.n_asked_before = 0
+        self.spent_before = dict.fromkeys(BUDGETS, 0)
         self.finished = False
         self.facts: dict[Pair, SettledPair] = {}
         self.initial_facts: list[SettledPair] = []
@@ -111,6 +114,20 @@ class State:
     def n_looks(self) -> int:
         """The screens that people have answered and whose answers stand."""
         return self.book.n_looks
+
+    def spent_of(self, budget: str) -> int:
+        """How much of a budget was spent."""
+        return self.n_looks if budget == "max_looks" else self.n_questions
+
+    def left_of(self, budget: str) -> int | None:
+        """How much of a budget is left; None if there is no limit."""
+        limit = self.parameters.get(budget)
+        return None if limit is None else int(limit) - self.spent_of(budget)
+
+    @property
+    def spent_budgets(self) -> list[str]:
+        """The budgets of which nothing is left."""
+        return [name for name in BUDGETS if (left := self.left_of(name)) is not None and left <= 0]
 
     @property
     def people(self) -> list[str | None]:
@@ -228,7 +245,8 @@ class State:
         pass
 
     def _apply_looked(self, event: Event) -> None:
-        looked = Looked(text_of(event.body["look"]), text_of(event.body["reply"]))
+        decoys = tuple(event.body.get("decoys", ()))
+        looked = Looked(text_of(event.body["look"]), text_of(event.body["reply"]), decoys)
         said = {pair_of(items): verdict for items, verdict in looked.verdicts()}
         votes = []
         for one, two, verdict, _ in event.body["answers"]:
@@ -316,7 +334,7 @@ class State:
 
     def _begin_epoch(self) -> None:
         self.epoch += 1
-        self.n_asked_before = self.n_questions
+        self.spent_before = {budget: self.spent_of(budget) for budget in BUDGETS}
         self.initial_facts = list(self.facts.values())
         self.told_facts, self.undone_facts = [], []
         self.early_facts, self.unused_facts = set(), set()

@@ -54,10 +54,14 @@ class Vote:
 
 @dataclass(frozen=True, slots=True)
 class SettledPair:
-    """The one verdict on a pair that the run gets, whatever the number of votes."""
+    """The one verdict on a pair that the run gets, whatever the number of votes.
+
+    ``looked`` is the look of the first who spoke about it, if more was on the screen.
+    """
 
     items: tuple[str, str]
     verdict: Verdict
+    looked: Looked | None = None
 
     @property
     def pair(self) -> Pair:
@@ -71,7 +75,7 @@ def majority(votes: Iterable[Vote]) -> SettledPair | None:
         return None
     same, different = _count(votes)
     verdict = Verdict.UNSURE if same == different else Verdict.of(same > different)
-    return SettledPair(votes[0].items, verdict)
+    return SettledPair(votes[0].items, verdict, votes[0].looked)
 
 
 def is_tie(votes: Iterable[Vote]) -> bool:

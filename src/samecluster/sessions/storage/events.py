@@ -142,9 +142,11 @@ _BODIES: dict[str, _Body] = {
         {**_ABOUT_A_PAIR, "verdict": lambda value: value in ("same", "different")}, _WITH_AN_ANSWER
     ),
     "unsure": _Body(_ABOUT_A_PAIR, _WITH_AN_ANSWER),
-    # A look that was answered as a whole, and what of it was news, pair by pair with roles.
+    # A look that was answered as a whole, and what of it was news, pair by pair with roles; of the
+    # sheet of an audit also the items that were known not to belong.
     "looked": _Body(
-        {"look": _is_look, "reply": _is_mapping, "answers": _are_answers}, _WITH_AN_ANSWER
+        {"look": _is_look, "reply": _is_mapping, "answers": _are_answers},
+        {**_WITH_AN_ANSWER, "decoys": _are_texts},
     ),
     # A question that cannot be answered as it stands; or, with "item", an exception.
     "flagged": _Body({"note": _is_text}, {**_ABOUT_A_PAIR, **_WITH_AN_ANSWER, "item": _is_text}),
@@ -165,7 +167,7 @@ KINDS = tuple(_BODIES)
 
 def format_for(parameters: Mapping[str, Any]) -> int:
     """The lowest format that has what these parameters ask for."""
-    return 2 if parameters.get("looks") is not None else 1
+    return 2 if any(parameters.get(name) is not None for name in ("looks", "max_looks")) else 1
 
 
 def body_text(body: Mapping[str, Any]) -> str:

@@ -1,9 +1,12 @@
 """Looks and replies as JSON, about keys: in events, in ids of looks, and in the page's API.
 
 A look is ``{"kind": "sheet", "reference": key, "items": [key, ...]}``, with the fields of its
-class. A reply to a choice is one of ``{"groups": [place, ...]}``, ``{"none": true}`` and
-``{"unsure": true}``; to a sheet ``{"marked": [key, ...]}``, to a board ``{"joined": [[key, key],
-...]}``, both with ``"unsure": [key, ...]`` if there are such items, and a sheet with
+class. The sheet of an audit is ``{"kind": "checks", "cells": [[key, key of its reference], ...]}``:
+nothing in it says which cells are decoys, only the event that answers it does.
+
+A reply to a choice is one of ``{"groups": [place, ...]}``, ``{"none": true}`` and ``{"unsure":
+true}``; to a sheet of either kind ``{"marked": [key, ...]}``, to a board ``{"joined": [[key, key],
+...]}``, all with ``"unsure": [key, ...]`` if there are such items, and a sheet with
 ``"odd_reference": true`` if that was said.
 """
 
@@ -11,16 +14,37 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, fields
-from typing import Any, TypeAlias, TypeGuard
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
 
 from samecluster.errors import InvalidInputError
-from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
+from samecluster.questions.look import (
+    Board,
+    CheckSheet,
+    Choice,
+    Marks,
+    Picks,
+    Reply,
+    Sheet,
+    Unions,
+)
 from samecluster.questions.look import verdicts_of as _verdicts_of
 from samecluster.questions.pair import Verdict
 
-LargeLook: TypeAlias = Choice | Sheet | Board
-_KINDS: dict[str, type[LargeLook]] = {"choice": Choice, "sheet": Sheet, "board": Board}
+LargeLook: TypeAlias = Choice | Sheet | CheckSheet | Board
+_KINDS: dict[str, type[LargeLook]] = {
+    "choice": Choice,
+    "sheet": Sheet,
+    "checks": CheckSheet,
+    "board": Board,
+}
+# The fields of each kind, and how deep lists of keys are nested in them.
+_DEPTHS: dict[str, dict[str, int]] = {
+    "choice": {"item": 0, "groups": 2},
+    "sheet": {"reference": 0, "items": 1},
+    "checks": {"cells": 2},
+    "board": {"items": 1},
+}
 _NO_LOOK = "is not a look; take it from ask_looks()"
 
 
@@ -28,11 +52,13 @@ _NO_LOOK = "is not a look; take it from ask_looks()"
 class Looked:
     """A look about keys and, if there is one, the reply to it; both as JSON of one form.
 
-    ``id`` is the look itself, so that it means the same look tomorrow.
+    ``id`` is the look itself, so that it means the same look tomorrow. ``decoys`` are the items of
+    an audit's sheet whose cells are known to be wrong: they are no answers.
     """
 
     id: str
     reply: str = ""
+    decoys: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def kind(self) -> str:
@@ -47,7 +73,19 @@ class Looked:
 
     def look(self, number_of: Callable[[str], int]) -> LargeLook:
         """The look about numbers that stand for the keys, such as rows."""
-        return _look(json.loads(self.id), number_of)
+        look = _look(json.loads(self.id), number_of)
+        if isinstance(look, CheckSheet) and self.decoys:
+            return replace(look, decoys=tuple(map(number_of, self.decoys)))
+        return look
+
+    def answered(self, number_of: Callable[[str], int]) -> LargeLook:
+        """The same as it was answered: a sheet of an audit knows what was overlooked."""
+        look = self.look(number_of)
+        if isinstance(look, CheckSheet):
+            reply = _reply("checks", json.loads(self.reply), number_of)
+            assert isinstance(reply, Marks)
+            return look.answered(reply)
+        return look
 
     def verdicts(self) -> list[tuple[tuple[str, str], Verdict]]:
         """What the reply says, pair of keys by pair; InvalidInputError if it does not fit."""
@@ -73,19 +111,9 @@ def text_of(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
 
-def is_storable(look: Look) -> TypeGuard[LargeLook]:
-    """Whether this kind of look can be shown and kept; others are asked as pairs."""
-    return isinstance(look, tuple(_KINDS.values()))
-
-
-def looked(look: LargeLook, key_of: Callable[[int], str]) -> Looked:
-    """A look about rows as one about keys."""
-    return Looked(text_of(look_body(look, key_of)))
-
-
 def look_body(look: LargeLook, key_of: Callable[[int], str]) -> dict[str, Any]:
     kind = next(name for name, made in _KINDS.items() if isinstance(look, made))
-    told = {one.name: _renamed(getattr(look, one.name), key_of) for one in fields(look)}
+    told = {name: _renamed(getattr(look, name), key_of) for name in _DEPTHS[kind]}
     return {"kind": kind, **told}
 
 
@@ -124,23 +152,22 @@ def reply_body(reply: Reply, key_of: Callable[[int], str]) -> dict[str, Any]:
 
 
 def _look(body: Any, number_of: Callable[[str], int]) -> LargeLook:
-    kind = _KINDS.get(body["kind"]) if _is_record(body) and _is_text(body.get("kind")) else None
-    if kind is None:
+    kind = str(body.get("kind")) if isinstance(body, dict) else ""
+    depths = _DEPTHS.get(kind)
+    if depths is None or body.keys() != {"kind", *depths}:
         raise InvalidInputError(f"{_shown(body)} {_NO_LOOK}")
-    told = {name: value for name, value in body.items() if name != "kind"}
-    depths = {"groups": 2, "items": 1, "item": 0, "reference": 0}
-    names = {one.name for one in fields(kind)}
-    if told.keys() != names or not all(_is_nested(told[n], depths[n]) for n in names):
+    is_whole = all(_is_nested(body[name], depth) for name, depth in depths.items())
+    if not is_whole or any(len(cell) != 2 for cell in body.get("cells", ())):
         raise InvalidInputError(f"{_shown(body)} {_NO_LOOK}")
-    return kind(**{one.name: _renamed(told[one.name], number_of) for one in fields(kind)})
+    return _KINDS[kind](**{name: _renamed(body[name], number_of) for name in depths})
 
 
-def _reply(kind: str, body: Any, number_of: _Numbers) -> Reply:
-    if not _is_record(body):
+def _reply(kind: str, body: Any, number_of: Callable[[str], int]) -> Reply:
+    if not isinstance(body, dict):
         raise InvalidInputError(f"the reply to a {kind} must be a record, got {_shown(body)}")
     if kind == "choice":
         return _picks(body)
-    first, depth = ("marked", 1) if kind == "sheet" else ("joined", 2)
+    first, depth = ("joined", 2) if kind == "board" else ("marked", 1)
     flags = {"odd_reference"} if kind == "sheet" else set()
     if first not in body or body.keys() - {first, "unsure"} - flags:
         raise InvalidInputError(f"the reply to a {kind} has {first!r}, and 'unsure' if needed")
@@ -148,7 +175,7 @@ def _reply(kind: str, body: Any, number_of: _Numbers) -> Reply:
     if not _is_nested(body[first], depth) or not _is_nested(unsure, 1) or odd not in (True, False):
         raise InvalidInputError(f"{first!r} and 'unsure' list keys of items on the {kind}")
     told, doubted = _renamed(body[first], number_of), _renamed(unsure, number_of)
-    return Marks(told, doubted, odd) if kind == "sheet" else Unions(told, doubted)
+    return Unions(told, doubted) if kind == "board" else Marks(told, doubted, odd)
 
 
 def _picks(body: Mapping[str, Any]) -> Picks:
@@ -173,14 +200,6 @@ def _renamed(value: Any, name: Callable[[Any], Any]) -> Any:
     if isinstance(value, tuple):
         return [_renamed(one, name) for one in value]
     return name(value)
-
-
-def _is_record(value: Any) -> bool:
-    return isinstance(value, dict)
-
-
-def _is_text(value: Any) -> bool:
-    return isinstance(value, str)
 
 
 def _is_nested(value: Any, depth: int) -> bool:

@@ -184,7 +184,7 @@ async def _choices(context: ServerContext, _: Call) -> Any:
     ended, recovery = summary.progress["ended"], summary.recovery
     if not ended or recovery is None:
         return {"ended": ended, "choices": []}
-    found = choices(recovery, summary.parameters.get("max_questions"))
+    found = choices(recovery, summary.parameters)
     return {"ended": ended, "choices": [{"key": c.key, "text": c.text} for c in found]}
 
 
@@ -198,8 +198,8 @@ async def _choices(context: ServerContext, _: Call) -> Any:
 )
 async def _choose(context: ServerContext, call: Call) -> Any:
     def choose(session: Session) -> None:
-        budget = session.state.parameters.get("max_questions")
-        offered = choices(session.snapshot(), budget) if session.progress().ended else []
+        parameters = session.state.parameters
+        offered = choices(session.snapshot(), parameters) if session.progress().ended else []
         chosen = next((one for one in offered if one.key == call["key"]), None)
         if chosen is None:
             raise ProtocolError("there is no such choice now; look at the choices again")

@@ -105,7 +105,9 @@ REPLY = shared(
                 description="Of a choice: the places of the groups, from 0; several are one.",
             ),
             "none": boolean(description="Of a choice: it belongs to none of the groups."),
-            "marked": array(ITEM_KEY, description="Of a sheet: the items that do not belong."),
+            "marked": array(
+                ITEM_KEY, description="Of a sheet or of checks: the items that do not belong."
+            ),
             "odd_reference": boolean(description="Of a sheet: the reference is the odd one."),
             "joined": array(
                 array(ITEM_KEY), description="Of a board: the sets that are one; the rest differ."
@@ -121,7 +123,7 @@ REPLY = shared(
 LOOK = shared(
     "Look",
     record(
-        kind=choice("pair", "choice", "sheet", "board"),
+        kind=choice("pair", "choice", "sheet", "checks", "board"),
         id=TEXT,
         question=nullable(QUESTION, description="Of a pair; answer it with POST /answers."),
         item=nullable(ITEM, description="The item of a choice, or the reference of a sheet."),
@@ -129,7 +131,10 @@ LOOK = shared(
             record(cluster=nullable(_GROUP), members=array(ITEM)),
             description="Of a choice; their places are what a reply names.",
         ),
-        items=array(ITEM, description="Of a sheet or a board."),
+        items=array(ITEM, description="Of a sheet, of checks or of a board."),
+        references=array(
+            ITEM, description="Of checks: what each item is beside, and may not belong with."
+        ),
         differs=array(TEXT, description="Columns in which the items differ much."),
         before=nullable(REPLY, description="Your reply, if this is asked again after an undo."),
     ),

@@ -1,8 +1,9 @@
-// Sheets and boards: a grid of items to mark. On a sheet, those that do not belong with the
-// reference; on a board, those that are one. Nothing is sent before Enter.
+// Sheets, checks and boards: a grid of items to mark. On a sheet, those that do not belong with the
+// reference; of checks, those that do not belong with the one beside them; on a board, those that
+// are one. Nothing is sent before Enter.
 
 import { element, styled } from "./elements.js";
-import { inCell } from "./items.js";
+import { besideInCell, inCell } from "./items.js";
 import { LookFrame } from "./look_frame.js";
 
 const DIGITS = 9;
@@ -21,11 +22,16 @@ const COLUMNS = [
 ];
 const MOST_COLUMNS = 6;
 
-// What differs between the two: the words, and what a press on a cell means.
+// What differs between them: the words, and what a press on a cell means.
 const KINDS = {
   sheet: {
     heading: "Which do not belong?",
     about: ({ item }) => `Mark the items that do not belong with ${item.title}.`,
+    says: { marked: "does not belong", unsure: "unsure" },
+  },
+  checks: {
+    heading: "Which pairs do not fit?",
+    about: () => "Mark each pair whose two items do not belong together.",
     says: { marked: "does not belong", unsure: "unsure" },
   },
   board: {
@@ -82,8 +88,9 @@ export class GridLook {
       " ": (event) => (isElsewhere(event) ? false : this.#press(this.#at)),
       Enter: (event) => (isElsewhere(event) ? false : this.#send()),
       unsure: () => this.#doubt(),
-      larger: () => this.#frame.showLarger(this.#frame.look.items[this.#at]),
-      ...(this.#isSheet ? { odd: () => this.#turnOdd() } : { another: () => this.#nextSet() }),
+      larger: () => this.#showLarger(this.#at),
+      ...(this.#isSheet && { odd: () => this.#turnOdd() }),
+      ...(this.#isBoard && { another: () => this.#nextSet() }),
     };
   }
 
@@ -97,6 +104,15 @@ export class GridLook {
 
   get #isSheet() {
     return this.#frame.look.kind === "sheet";
+  }
+
+  get #isBoard() {
+    return this.#frame.look.kind === "board";
+  }
+
+  #showLarger(at) {
+    const { items, references } = this.#frame.look;
+    this.#frame.showLarger(...[references[at], items[at]].filter(Boolean));
   }
 
   #reference() {
@@ -116,6 +132,8 @@ export class GridLook {
   }
 
   #cell(item, at) {
+    const { differs, references } = this.#frame.look;
+    const reference = references[at];
     return element(
       "button",
       {
@@ -129,11 +147,11 @@ export class GridLook {
           focus: () => {
             this.#at = at;
           },
-          dblclick: () => this.#frame.showLarger(item),
+          dblclick: () => this.#showLarger(at),
         },
       },
       at < DIGITS && element("kbd", { class: "place" }, `${at + 1}`),
-      inCell(item, this.#frame.look.differs),
+      reference ? besideInCell(reference, item, differs) : inCell(item, differs),
       element(
         "span",
         { class: "mark-sign" },
@@ -147,7 +165,8 @@ export class GridLook {
   #layOut(n) {
     const isText = this.#frame.look.items.some(({ image }) => !image);
     const wide = COLUMNS.find(([most]) => n <= most)?.[1] ?? MOST_COLUMNS;
-    const narrow = isText ? (n > 6 ? 2 : 1) : n > 4 ? 3 : 2;
+    const isPairs = this.#frame.look.references.length > 0;
+    const narrow = isText ? (n > 6 ? 2 : 1) : n > 4 && !isPairs ? 3 : 2;
     styled(this.#grid, { "--wide": `${wide}`, "--narrow": `${narrow}` });
     styled(this.#grid, {
       "--wide-rows": `${Math.ceil(n / wide)}`,
@@ -171,7 +190,7 @@ export class GridLook {
     const { items } = this.#frame.look;
     if (at >= items.length) return;
     this.#at = at;
-    this.#toggle(items[at].key, this.#isSheet ? "marked" : this.#set);
+    this.#toggle(items[at].key, this.#isBoard ? this.#set : "marked");
     if (document.activeElement !== this.#cells[at]) this.focus();
   }
 
@@ -229,7 +248,7 @@ export class GridLook {
   }
 
   #draw() {
-    const { items } = this.#frame.look;
+    const { items, references } = this.#frame.look;
     items.forEach((item, at) => {
       const mark = this.#marks.get(item.key);
       const word = typeof mark === "number" ? `one: ${LETTERS[mark]}` : (this.#words.says[mark] ?? "");
@@ -240,7 +259,9 @@ export class GridLook {
       cell.querySelector(".mark-word").textContent = word;
       cell.querySelector(".sign").textContent = signOf(mark);
       const place = at < DIGITS ? ` ${at + 1}` : "";
-      cell.setAttribute("aria-label", [`${item.title}${place}`, word].filter(Boolean).join(", "));
+      const beside = references[at] ? ` beside ${references[at].title}` : "";
+      const spoken = [`${item.title}${beside}${place}`, word].filter(Boolean);
+      cell.setAttribute("aria-label", spoken.join(", "));
     });
     this.#drawButtons();
   }
@@ -249,35 +270,31 @@ export class GridLook {
     const main = [
       { key: "Enter", text: this.#sendText(), does: () => this.#send(), isMain: true },
       { action: "unsure", text: "Unsure about it", does: () => this.#doubt() },
-      this.#isSheet
-        ? {
-            action: "odd",
-            text: "The reference is odd",
-            does: () => this.#turnOdd(),
-            pressed: this.#isOdd,
-          }
-        : { action: "another", text: "Another set", does: () => this.#nextSet() },
-    ];
-    this.#frame.drawButtons(main, [
-      {
-        action: "larger",
-        text: "Larger",
-        does: () => this.#frame.showLarger(this.#frame.look.items[this.#at]),
+      this.#isSheet && {
+        action: "odd",
+        text: "The reference is odd",
+        does: () => this.#turnOdd(),
+        pressed: this.#isOdd,
       },
+      this.#isBoard && { action: "another", text: "Another set", does: () => this.#nextSet() },
+    ];
+    this.#frame.drawButtons(main.filter(Boolean), [
+      { action: "larger", text: "Larger", does: () => this.#showLarger(this.#at) },
     ]);
   }
 
   #sendText() {
     const marked = [...this.#marks.values()].filter((mark) => mark !== "unsure").length;
     if (this.#isSheet && this.#isOdd) return "The reference is the odd one";
-    if (this.#isSheet) return marked ? `${marked} do not belong` : "All belong";
+    const odd = `${marked} ${marked === 1 ? "does" : "do"} not belong`;
+    if (!this.#isBoard) return marked ? odd : "All belong";
     return this.#sets().some((set) => set.length > 1) ? "The marked are one" : "All differ";
   }
 
   #send() {
     const unsure = [...this.#marks].filter(([, mark]) => mark === "unsure").map(([key]) => key);
     const doubts = unsure.length ? { unsure } : {};
-    if (!this.#isSheet) {
+    if (this.#isBoard) {
       const joined = this.#sets().filter((set) => set.length > 1);
       this.#frame.send({ joined, ...doubts }, this.#sendText().toLowerCase());
       return;

@@ -8,8 +8,8 @@ const WORDS = [
   "You see two items, or a screen of several. Say whether they belong together; one key answers and moves on. What counts " +
     "as the same is for you, or whoever invited you, to decide: the same person, kind or topic.",
   "Choose a group by the number of its card. On a sheet mark what does not belong, on a board what " +
-    "is one: with arrows and space, the numbers, or a click. Enter sends it; until then nothing is " +
-    "said.",
+    "is one, among pairs those that do not fit: with arrows and space, the numbers, or a click. " +
+    "Enter sends it; until then nothing is said.",
   "Unsure is a good answer when you cannot tell: another pair is asked instead. Flag a question " +
     "that cannot be answered as it stands. Answers are kept at once, and the last one can always " +
     "be taken back.",

@@ -7,6 +7,7 @@ const SMALL_PICTURE = 64;
 const LARGEST_PIXEL = 26;
 const LINE_CELLS = 4;
 const MOST_DIGITS = 6;
+const FEW_DIGITS = 3;
 const FRACTION = /^[-+]?(\d*)\.\d{5,}$/;
 const MORE = "More of its cluster";
 
@@ -39,9 +40,9 @@ export function others(question) {
 }
 
 // Fetched ahead, so that they are there when the question is shown.
-export function fetchPictures({ item, comparator, context = [], items = [], groups = [] }) {
+export function fetchPictures({ item, comparator, context = [], items = [], groups = [], references = [] }) {
   const members = groups.flatMap((group) => group.members);
-  for (const { image } of [item, comparator, ...context, ...items, ...members].filter(Boolean)) {
+  for (const { image } of [item, comparator, ...context, ...items, ...references, ...members].filter(Boolean)) {
     if (image?.startsWith(IMAGES)) new Image().src = image;
   }
 }
@@ -117,6 +118,34 @@ export function inCell(item, differs) {
           ),
         ),
       ),
+  );
+}
+
+// Two items in a cell, to be compared: pictures side by side, texts one above the other, of rows the
+// values of both beside each other.
+export function besideInCell(reference, item, differs) {
+  if (item.image || item.text != null) {
+    const kind = item.image ? "beside-pictures" : "beside-texts";
+    return element("span", { class: `in-pair ${kind}` }, inCell(reference, differs), inCell(item, differs));
+  }
+  const telling = item.cells.filter((cell) => differs.includes(cell.column));
+  const cells = telling.length ? telling : item.cells;
+  return element(
+    "span",
+    { class: "in-pair" },
+    element("span", { class: "small-title" }, `${reference.title} and ${item.title}`),
+    element(
+      "span",
+      { class: "pair-rows" },
+      cells.flatMap((cell) => {
+        const beside = cellOf(reference, cell.column);
+        return [
+          element("span", { class: "cell-column", title: cell.column }, cell.column),
+          element("span", { title: beside?.text }, told(beside, FEW_DIGITS)),
+          element("span", { title: cell.text }, told(cell, FEW_DIGITS)),
+        ];
+      }),
+    ),
   );
 }
 
@@ -240,11 +269,11 @@ function cellOf(item, column) {
 }
 
 // A number is shown with a few digits; the others appear when the pointer is on it.
-export function told(cell) {
+export function told(cell, most = MOST_DIGITS) {
   if (!cell?.text) return "blank";
   const fraction = cell.percentile == null ? null : FRACTION.exec(cell.text);
   if (!fraction) return cell.text;
-  const digits = Math.max(MOST_DIGITS, Math.min(fraction[1].length, 100));
+  const digits = Math.max(most, Math.min(fraction[1].length, 100));
   return String(Number(Number(cell.text).toPrecision(digits)));
 }
 

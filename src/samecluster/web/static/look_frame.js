@@ -53,8 +53,9 @@ export class LookFrame {
     );
   }
 
-  async showLarger(item) {
-    await ask(item.title, whole(item), [choice("close", "Close", true)]);
+  async showLarger(...items) {
+    const titles = items.map(({ title }) => title).join(" and ");
+    await ask(titles, items.map((item) => whole(item)), [choice("close", "Close", true)]);
   }
 
   keep(marks) {

@@ -205,7 +205,7 @@ def _swept(
     found = SampleLabels(_settings(opened), _sample(opened, survey), rest)
     if proves:
         to_ask = found.prove(write_proof)
-        if _is_budget_spent(opened):
+        if opened.session.state.spent_budgets:
             found.predict(to_ask)
             to_ask = None
     else:
@@ -235,12 +235,6 @@ def _settings(opened: OpenSession) -> Certify:
     if not isinstance(method, Mapping) or method.get("name") != "certify":
         return Certify()
     return Certify(**{name: value for name, value in method.items() if name != "name"})
-
-
-def _is_budget_spent(opened: OpenSession) -> bool:
-    state = opened.session.state
-    budget = state.parameters.get("max_questions")
-    return budget is not None and state.n_questions >= budget
 
 
 def _sample(opened: OpenSession, survey: Survey) -> LabelledSample:

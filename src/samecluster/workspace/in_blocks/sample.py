@@ -42,6 +42,7 @@ _USABLE = {
     "clusters",
     "audit",
     "max_questions",
+    "max_looks",
     "looks",
     "seed",
     "truth",

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, field
-from itertools import combinations
+from itertools import combinations, islice
 from typing import Protocol
 
 import numpy as np
@@ -97,14 +97,15 @@ class LookChoice:
         open_[asked] = False
         open_[list(skip)] = False
         self.waiting = {item: left for item, left in self.waiting.items() if open_[item]}
-        unseen = self._unseen()
-        offers = [
-            *self._choices(chances, skip, unseen),
-            *self._sheets(chances, np.flatnonzero(open_)),
-            *self._boards(chances),
-        ]
         cost = {"choice": self.costs.choice, "sheet": self.costs.sheet, "board": self.costs.board}
-        return max(offers, key=lambda offer: offer.value / cost[offer.kind], default=None)
+
+        def per_second(offer: Offer) -> float:
+            return offer.value / cost[offer.kind]
+
+        offers = [*self._choices(chances, skip, self._unseen()), *self._boards(chances)]
+        least = max(map(per_second, offers), default=0.0) * cost["sheet"]
+        offers += self._sheets(chances, np.flatnonzero(open_), least)
+        return max(offers, key=per_second, default=None)
 
     def mark(self, item: int, chance: float) -> None:
         """A point is out of a group that it was in with this chance."""
@@ -145,24 +146,30 @@ class LookChoice:
             value = (1.0 - new) * shown * doubt * worth + new * found
             yield Offer("choice", value, (item,))
 
-    def _sheets(self, chances: FloatArray, open_: IntArray) -> Iterable[Offer]:
+    def _sheets(self, chances: FloatArray, open_: IntArray, least: float) -> Iterable[Offer]:
+        """Sheets worth more than ``least`` and those before them: others need not be laid out."""
         if not len(open_) or self.looks.sheet < 2:
             return
         best = chances[open_].argmax(axis=1)
-        sure, worth = chances[open_, best], self._worth(chances)
+        doubts, worth = 1.0 - chances[open_, best], self._worth(chances)
+        # Who was marked elsewhere is wanted here: a label comes only where it is looked for.
+        doubts[np.isin(open_, list(self.waiting))] = 1.0
+        found: list[tuple[float, int, IntArray, FloatArray]] = []
         for column, group in enumerate(self.names.alive):
-            mine, doubts = open_[best == column], 1.0 - sure[best == column]
-            out = [group in self.model.outside(item) for item in mine.tolist()]
-            mine, doubts = mine[np.logical_not(out)], doubts[np.logical_not(out)]
-            # Who was marked elsewhere is wanted here: a label comes only where it is looked for.
-            doubts[[at for at, item in enumerate(mine.tolist()) if item in self.waiting]] = 1.0
-            if len(mine) < 2:
-                continue
-            settles = chances[mine, column]
-            gains = doubts * (settles + (1.0 - settles) * _OF_MARKED)
-            most = np.argsort(-gains, kind="stable")[: _DOUBTFUL * self.looks.sheet]
-            chosen, value = self._diverse(mine[most], gains[most])
-            yield Offer("sheet", value * worth, tuple(mine[most][chosen].tolist()), group)
+            mine, settles = open_[best == column], chances[open_[best == column], column]
+            gains = doubts[best == column] * (settles + (1.0 - settles) * _OF_MARKED)
+            order = np.argsort(-gains, kind="stable").tolist()
+            inside = (at for at in order if group not in self.model.outside(int(mine[at])))
+            most = list(islice(inside, _DOUBTFUL * self.looks.sheet))
+            if len(most) > 1:
+                most_worth = worth * float(gains[most[: self.looks.sheet]].sum())
+                found.append((most_worth, group, mine[most], gains[most]))
+        for most_worth, group, items, gains in sorted(found, key=lambda one: -one[0]):
+            if most_worth < least:
+                return
+            chosen, value = self._diverse(items, gains)
+            least = max(least, value * worth)
+            yield Offer("sheet", value * worth, tuple(items[chosen].tolist()), group)
 
     def _diverse(self, items: IntArray, gains: FloatArray) -> tuple[list[int], float]:
         """Places of items that gain much and are unlike each other, and what they gain in all."""
