@@ -308,7 +308,7 @@ class RecoveryParameters:
         lift: ColumnMap | Literal["auto"] | None = None,
     ) -> RecoveryParameters:
         gamma, goal = checked_margin(margin), checked_audit(audit)
-        chosen = _checked_method(method)
+        chosen, most = _checked_method(method), checked_limit("max_questions", max_questions)
         if lift not in (None, "auto") and not isinstance(chosen, Certify):
             raise InvalidInputError(f'lift goes with method "certify", got {chosen.name!r}')
         if isinstance(chosen, GivenLabels) and chosen.otherwise is None:
@@ -326,10 +326,8 @@ class RecoveryParameters:
             margin=gamma,
             method=chosen,
             audit=goal,
-            budget=Budget(
-                checked_limit("max_questions", max_questions), checked_limit("max_looks", max_looks)
-            ),
-            looks=checked_looks(looks),
+            budget=Budget(most, checked_limit("max_looks", max_looks)),
+            looks=checked_looks(looks).within(most),
             rng=generator(random_state),
             hints=checked_hint(hint, len(points)),
             first=checked_first(first, len(points)),

@@ -251,3 +251,11 @@ def test_a_check_sheet_that_makes_no_sense_is_refused(cells) -> None:
         CheckSheet(((1, 2),), decoys=(1,))
     with pytest.raises(InvalidInputError):
         answers_of(CheckSheet(((1, 2), (3, 2))), Marks(odd_reference=True))
+
+
+@given(st.integers(0, 400))
+def test_no_look_takes_more_than_a_quarter_of_the_budget(most) -> None:
+    sizes = LookSizes().within(most)
+    pairs = (sizes.choice, sizes.sheet, sizes.board * (sizes.board - 1) // 2)
+    assert max(pairs) <= max(most // 4, 1)
+    assert LookSizes().within(None) == LookSizes().within(400) == LookSizes()

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import isqrt
 from typing import TypeAlias
 
 from samecluster.errors import InvalidInputError
@@ -64,6 +65,19 @@ class LookSizes:
             choice=self.choice if choice else 1,
             sheet=self.sheet if sheet else 1,
             board=self.board if board else 2,
+        )
+
+    def within(self, n_questions: int | None) -> LookSizes:
+        """These, so small that no look takes more than a quarter of so many questions."""
+        if n_questions is None or self.pairs_only:
+            return self
+        most = max(n_questions // 4, 1)
+        board = (1 + isqrt(1 + 8 * most)) // 2  # b (b − 1) / 2 pairs
+        return replace(
+            self,
+            choice=min(self.choice, most),
+            sheet=min(self.sheet, most),
+            board=min(self.board, board),
         )
 
 

@@ -208,3 +208,14 @@ def test_what_was_ruled_out_is_on_no_sheet_of_that_group() -> None:
     offer = LookChoice(model, names, LookSizes(sheet=4)).best(())
     assert offer is not None
     assert offer.kind != "sheet"
+
+
+@pytest.mark.parametrize("most", [12, 40, 65])
+def test_a_budget_that_is_smaller_than_a_whole_board_is_used(most) -> None:
+    """The first board of twelve is 66 pairs."""
+    X, labels = some_digits()
+    found = recover(
+        X, LabelOracle(labels), method=Predict(), looks="auto", max_questions=most, random_state=0
+    )
+    assert 3 * most // 4 <= found.n_questions <= most
+    assert (found.labels >= 0).all()
