@@ -78,6 +78,7 @@ CASES: dict[str, list[tuple[str, ...]]] = {
     "report": [(SESSION, "-o", f"{NAME}/x"), (SESSION, "-o", DATA)],
     "doctor": [(SESSION,), (SESSION, "--json"), (DATA,), (SESSION, "--save", f"{NAME}s")],
     "import": [(SESSION, "pairs.csv"), (SESSION, SESSION), (SESSION, NAME), (SESSION, DATA)],
+    "assign": [(SESSION, DATA, "-o", "assigned.csv"), (SESSION, NAME), (SESSION, "pairs.csv")],
     "update": [(SESSION, DATA, "--dry-run"), (SESSION, NAME), (SESSION, "pairs.csv", "--dry-run")],
     "margin": [(DATA, "--labels", "kind" + EVIL.strip()), (DATA, "--labels", EVIL)],
     "verify": [(DATA, "proof.gz"), ("points.npy", "proof.gz"), (DATA, NAME)],

@@ -35,7 +35,10 @@ _LOG = logging.getLogger("samecluster")
 
 def is_frame(X: Any) -> bool:
     """Whether X has columns with names: a data frame, or a mapping of columns."""
-    return isinstance(X, Mapping | Table) or hasattr(type(X), "columns")
+    kind = type(X)
+    if isinstance(X, Mapping | Table):
+        return True
+    return hasattr(kind, "columns") and hasattr(kind, "__getitem__")
 
 
 @dataclass(frozen=True)
