@@ -114,9 +114,12 @@ def test_answers_are_acknowledged_while_the_session_is_busy_in_few_commits(
     async def crowd() -> Any:
         answers = await thread.call(lambda session: [sent(session, who) for who in people])
         begun = threading.Event()
-        busy = asyncio.create_task(
-            thread.call(lambda session: (begun.set(), blocked.wait()), Urgency.ANSWER)
-        )
+
+        def wait(session: Session) -> None:
+            begun.set()
+            blocked.wait()
+
+        busy = asyncio.create_task(thread.call(wait, Urgency.ANSWER))
         await asyncio.to_thread(begun.wait, 60)
         with thread._session._log.lock:  # the first one has to wait, and so all do
             tasks = [asyncio.create_task(thread.answer(one)) for one in answers]
