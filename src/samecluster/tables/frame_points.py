@@ -35,10 +35,9 @@ _LOG = logging.getLogger("samecluster")
 
 def is_frame(X: Any) -> bool:
     """Whether X has columns with names: a data frame, or a mapping of columns."""
-    kind = type(X)
     if isinstance(X, Mapping | Table):
-        return True
-    return hasattr(kind, "columns") and hasattr(kind, "__getitem__")
+        return not hasattr(X, "shape")  # a sparse matrix of older SciPy is a mapping, too
+    return hasattr(type(X), "columns") and hasattr(X, "__getitem__")
 
 
 @dataclass(frozen=True)
