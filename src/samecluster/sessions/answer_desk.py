@@ -10,7 +10,7 @@ from samecluster.errors import InvalidInputError, ProtocolError
 from samecluster.questions.look import Reply
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.event_log import Overtaken
-from samecluster.sessions.intake import SentAnswer
+from samecluster.sessions.intake import SentAnswer, sending_fields
 from samecluster.sessions.look_answers import new_answers, said_again
 from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.question import (
@@ -122,14 +122,10 @@ class AnswerDesk:
             news = said_again(state, said)
         if news is None:
             news = new_answers(look, said, who, state, self._queue, self._queue.engine)
-        body: dict[str, Any] = {"look": look.body, "reply": dict(reply)}
+        body = {"look": look.body, "reply": dict(reply), **sending_fields(seconds, key)}
         body["answers"] = [list(answer) for answer in news]
-        if seconds is not None:
-            body["seconds"] = round(float(seconds), 1)
         if looked.decoys:
             body["decoys"] = list(looked.decoys)
-        if key is not None:
-            body["key"] = key
         sequence = self._recorder.append("looked", who, body, is_judged=True)
         self._queue.close_look(look, who)
         return sequence

@@ -35,16 +35,18 @@ class SentAnswer:
 
     def event(self, items: Pair, role: str) -> tuple[str, dict[str, Any]]:
         """Kind and body of the event that it becomes."""
-        body: dict[str, Any] = {"items": list(items), "role": role}
-        if self.seconds is not None:
-            body["seconds"] = round(float(self.seconds), 1)
-        if self.key is not None:
-            body["key"] = self.key
+        body = {"items": list(items), "role": role, **sending_fields(self.seconds, self.key)}
         if self.note is not None:
             return "flagged", {**body, "note": self.note}
         if self.verdict is Verdict.UNSURE:
             return "unsure", body
         return "answered", {**body, "verdict": self.verdict.value}
+
+
+def sending_fields(seconds: float | None, key: str | None) -> dict[str, Any]:
+    """What is kept of how an answer came: the seconds it took, and the sender's key."""
+    fields: dict[str, Any] = {} if seconds is None else {"seconds": round(float(seconds), 1)}
+    return fields if key is None else {**fields, "key": key}
 
 
 class Intake:
