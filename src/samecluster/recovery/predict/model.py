@@ -25,7 +25,7 @@ from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
 from samecluster.recovery.predict.gaussian_process import GaussianProcess, left_out
 from samecluster.recovery.predict.graph import Graph
-from samecluster.recovery.predict.sameness import Sameness
+from samecluster.recovery.predict.sameness import RATHER_NEW, Sameness
 from samecluster.recovery.predict.similarity import Similarity, features, whitened
 from samecluster.recovery.predict.spread import middles_of_cells
 
@@ -489,7 +489,7 @@ class Predictor:
         same = -np.sort(-self.sameness.chances(scores, np.zeros(len(at), dtype=np.int64)), axis=1)
         left = 1.0 - np.cumsum(same, axis=1) + same
         new = 1.0 - same.sum(axis=1, keepdims=True)
-        return np.asarray(np.maximum(np.where(left > 2.0 * new, left, 0.0).sum(axis=1), 1.0))
+        return np.asarray(np.maximum(np.where(new < RATHER_NEW * left, left, 0.0).sum(axis=1), 1.0))
 
     def _worst_fit(self, candidates: IntArray) -> int | None:
         scores = self._cloud_scores()

@@ -16,10 +16,10 @@ from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement
 from samecluster.recovery.predict.model import Predictor
+from samecluster.recovery.predict.sameness import RATHER_NEW
 
 # Groups that a point is compared with before it may found one; with one, groups multiply
 _COMPARED_ANYWAY = 2
-_RATHER_NEW = 0.5  # P(a group that nobody has met) from which on a point founds one
 # The odds of an error fall about as a power of the number of questions. On real sets it is 1 to
 # 2.5, but doubt is judged by points that are asked because they are in doubt, and several times too
 # large: with 0.7 twins lived for 100 questions on penbased, with 0.1 and 0.2 they did not
@@ -77,7 +77,7 @@ class ModelPlacement(Placement):
         if len(outside) < min(_COMPARED_ANYWAY, len(self.names.alive)):
             return False
         same = self._same(self.model.candidates(item, outside)[1])
-        return float(same.sum()) < 1.0 - _RATHER_NEW
+        return float(same.sum()) < 1.0 - RATHER_NEW
 
     def _same(self, scores: FloatArray) -> FloatArray:
         return np.asarray(self.model.sameness.chances(scores[None], np.array([0]))[0])

@@ -19,6 +19,9 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 
+RATHER_NEW = 0.5
+"""P(a group that nobody has met) from which on a point founds one."""
+
 # Before any answer: log β, ν, κ and μ, and how far they may be off
 _USUAL, _WITHIN = np.array([np.log(8.0), 1.5, 1.5, 1.0]), np.array([0.7, 0.7, 1.0, 0.5])
 _HALF_LIFE = 100.0  # answers: the model of 100 answers ago was another one
