@@ -70,16 +70,17 @@ class LocalPlanes:
             self.members.append(points[trusted if len(trusted) else mine])
         known = np.concatenate([np.full(len(m), g) for g, m in enumerate(self.members)])
         gaps = np.concatenate([self._gaps(m, own=g) for g, m in enumerate(self.members)])
-        is_alone = ~np.isfinite(gaps[np.arange(len(known)), known])
-        rest = ~is_alone
-        self.trust = Calibration.fitted(_scores(gaps[rest]), known[rest], _SHARPNESS)
-        own = -_scores(gaps[rest, known[rest]])
-        usual = np.array([np.median(own[known[rest] == g]) if rest[known == g].any() else 0.0
-                          for g in range(k)])  # fmt: skip
+        has_kin = np.isfinite(gaps[np.arange(len(known)), known])
+        gaps, known = gaps[has_kin], known[has_kin]
+        self.trust = Calibration.fitted(_scores(gaps), known, _SHARPNESS)
+        own = -_scores(gaps[np.arange(len(known)), known])
+        usual = np.zeros(k)
+        for group in np.unique(known):
+            usual[group] = np.median(own[known == group])
         # Half by the group's own scale and half by that of all: one group has few rows at its edge.
         usual = (usual - usual.mean()) / 2
         many = len(own) > _NEIGHBOURS
-        edge = np.quantile(own - usual[known[rest]], _BEYOND) if many else np.inf
+        edge = np.quantile(own - usual[known], _BEYOND) if many else np.inf
         self.edges = np.exp(usual + edge)
 
     def chances(self, points: FloatArray) -> tuple[FloatArray, BoolArray]:
