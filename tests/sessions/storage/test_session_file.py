@@ -115,13 +115,19 @@ def test_closing_saves_what_was_appended_before_anybody_noticed(
         assert store.append(answer_events(1)) == [6], "the advice of the error works"
 
 
-def test_a_file_that_is_put_back_goes_on(used: Path) -> None:
+def put_back(used: Path) -> SqliteStore:
+    """A store with three answers whose file was away when a fourth came."""
     store = SqliteStore(used, create=True)
     store.append(answer_events(3))
     move(used)
     with pytest.raises(StoreError, match="deleted or moved"):
         store.append(answer_events(1))
     used.with_name("moved.samecluster").rename(used)
+    return store
+
+
+def test_a_file_that_is_put_back_goes_on(used: Path) -> None:
+    store = put_back(used)
     assert store.append(answer_events(2)) == [4, 5]
     store.close()
     assert n_events(used) == 5
@@ -130,12 +136,7 @@ def test_a_file_that_is_put_back_goes_on(used: Path) -> None:
 
 def test_what_another_program_wrote_after_a_copy_was_made_is_saved_too(used: Path) -> None:
     """World 221: away, put back, written to by another program in spite of the lock, and gone."""
-    store = SqliteStore(used, create=True)
-    store.append(answer_events(3))
-    move(used)
-    with pytest.raises(StoreError, match="deleted or moved"):
-        store.append(answer_events(1))
-    used.with_name("moved.samecluster").rename(used)
+    store = put_back(used)
     used.with_name(f"{NAME}-lock").unlink()
     with closing(SqliteStore(used)) as other:
         other.append(answer_events(1))
