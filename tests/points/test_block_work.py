@@ -26,7 +26,8 @@ def steps(log):
 def test_steps_work_on_one_thread_and_whoever_waits_has_all() -> None:
     np.ones((2, 2)) @ np.ones((2, 2))
     with threadpool_limits(2, user_api="blas"):
-        before, log = threads(), []
+        before = threads()
+        log: list[object] = []
         play = on_one_thread(steps(log))
         assert next(play) == "first"
         assert threads() == before
