@@ -43,7 +43,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Questions and answers": ("samecluster", ("Question", "Verdict", "Answer")),
     "Looks": (
         "samecluster",
-        ("LookSizes", "Choice", "Picks", "Sheet", "Marks", "Board", "Unions"),
+        ("LookSizes", "LookSeconds", "Choice", "Picks", "Sheet", "Marks", "Board", "Unions"),
     ),
     "Methods": (
         "samecluster",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from samecluster.questions.look import (
         Board,
         Choice,
+        LookSeconds,
         LookSizes,
         Marks,
         Picks,
@@ -61,6 +62,7 @@ _HOME = {
     "LargeRecovery": "large.result",
     "LearnedCluster": "recovery.paper.one_cluster",
     "Lift": "lifts.lift",
+    "LookSeconds": "questions.look",
     "LookSizes": "questions.look",
     "MarginSearch": "recovery.result.result",
     "Marks": "questions.look",
@@ -105,6 +107,7 @@ __all__ = [
     "LargeRecovery",
     "LearnedCluster",
     "Lift",
+    "LookSeconds",
     "LookSizes",
     "MarginSearch",
     "Marks",

@@ -267,6 +267,7 @@ def test_public_names_are_pinned() -> None:
         "LargeRecovery",
         "LearnedCluster",
         "Lift",
+        "LookSeconds",
         "LookSizes",
         "MarginSearch",
         "Marks",

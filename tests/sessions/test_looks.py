@@ -157,6 +157,52 @@ def test_sizes_are_parameters() -> None:
     assert session.state.parameters["looks"] == {"choice": 3, "sheet": 12, "board": 12, "decoys": 1}
 
 
+def timed(session: Session, n: int, seconds: dict[str, float]) -> list[str]:
+    """Answer n looks by the truth, each taking the seconds of its kind; their kinds."""
+    made, kinds_ = instance(300).labels.tolist(), []
+    for _ in range(n):
+        (look,) = session.ask_looks()
+        kind = str(look.body["kind"]) if isinstance(look, SessionLook) else "pair"
+        kinds_.append(kind)
+        if isinstance(look, SessionLook):
+            session.tell_look(look.id, true_reply(look.look, made), seconds=seconds[kind])
+        else:
+            same = made[look.rows[0]] == made[look.rows[1]]
+            session.tell(look.id, "same" if same else "different", seconds=seconds[kind])
+    return kinds_
+
+
+def test_looks_are_chosen_by_the_seconds_that_they_took() -> None:
+    to_the_end = {"name": "predict", "expected_error": 0.0}
+    session = new_session(instance(300), method=to_the_end, looks="auto", margin="auto")
+    slow = {"pair": 2.0, "choice": 300.0, "sheet": 6.0, "board": 7.0}
+    before = timed(session, 8, slow)
+    session.use_measured_seconds()
+    assert session.state.parameters["looks"] == "auto"  # too few were timed
+    before += timed(session, 18, slow)
+    assert before.count("choice") >= 12
+    facts = len(session.state.facts)
+    session.use_measured_seconds()
+    assert session.state.parameters["looks"]["seconds"]["choice"] == 300.0
+    assert len(session.state.facts) == facts
+    n_events = len(list(session.events()))
+    session.use_measured_seconds()
+    assert len(list(session.events())) == n_events  # they are those in use
+    after = timed(session, 12, slow)
+    assert after.count("choice") < 0.5 * len(after)
+    same_known(session, reopened(session, instance(300)))
+
+
+def test_seconds_that_are_as_thought_change_nothing() -> None:
+    session = new_session(instance(300), method="predict", looks="auto", margin="auto")
+    timed(session, 26, {"pair": 2.5, "choice": 4.0, "sheet": 7.5, "board": 6.0})
+    session.use_measured_seconds()
+    assert session.state.parameters["looks"] == "auto"
+    for wrong in ({"seconds": {"page": 3.0}}, {"seconds": {"sheet": 0.0}}, {"seconds": 3}):
+        with pytest.raises(InvalidInputError):
+            session.set_parameters(looks=wrong)
+
+
 @pytest.mark.parametrize("n", [1, 4, 7, 11])
 def test_a_resumed_session_shows_the_look_that_was_on_the_screen(n) -> None:
     session = glances()

@@ -16,16 +16,36 @@ look that the answers carry (`answers_of`); None means that nobody has answered 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import combinations
 from math import isqrt
 from typing import TypeAlias
 
+from samecluster._parameters import check_positive
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Answer, Question, Verdict
 
 Known: TypeAlias = Callable[[Question], Verdict | None]
 """What the answers so far say about a pair; None where they say nothing."""
+
+
+@dataclass(frozen=True)
+class LookSeconds:
+    """Seconds that a look of each kind takes: the next one is that of most value per second.
+
+    A pair is judged in about two seconds (rapid labelling of pictures takes one to two); deciding
+    among n things takes longer with log n (Hick and Hyman), and a sheet is looked through item by
+    item, at a third of a second each. Sessions measure them (`Session.use_measured_seconds`).
+    """
+
+    pair: float = 2.0
+    choice: float = 5.0
+    sheet: float = 6.0
+    board: float = 7.0
+
+    def __post_init__(self) -> None:
+        for kind in fields(self):
+            check_positive(f"the seconds of a {kind.name}", getattr(self, kind.name))
 
 
 @dataclass(frozen=True)
@@ -39,12 +59,14 @@ class LookSizes:
     board : groups per board
     decoys : cells per sheet of an audit, on average, that are known to be wrong and measure how
         much is overlooked; 0 for those who overlook nothing, such as programs
+    seconds : how long looks take
     """
 
     choice: int = 6
     sheet: int = 12
     board: int = 12
     decoys: int = 1
+    seconds: LookSeconds = LookSeconds()
 
     def __post_init__(self) -> None:
         for name, least in (("choice", 1), ("sheet", 1), ("board", 2), ("decoys", 0)):

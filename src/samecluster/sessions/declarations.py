@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
 from samecluster.points.array import validated
+from samecluster.questions.look import LookSeconds, LookSizes
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import (
     direct_contradictions,
@@ -17,6 +19,7 @@ from samecluster.sessions.parameters import (
     check_people_only,
     checked_answers,
     checked_parameters,
+    look_sizes,
     refuse_other_lift,
 )
 from samecluster.sessions.question_queue import QuestionQueue
@@ -27,6 +30,9 @@ from samecluster.sessions.state.numbering import new_anchors
 from samecluster.sessions.state.votes import Vote
 from samecluster.sessions.storage.events import format_for
 from samecluster.validation import checked_hint
+
+_TIMED = 12  # looks of a kind from which on their mean says how long they take
+_UNLIKE = 1.5  # times as long, or as short, as was thought: less does not change what is chosen
 
 
 class Declarations:
@@ -56,6 +62,27 @@ class Declarations:
         is_narrow = has_batches and settings.get("batch", 1) < at_once
         if is_narrow and self._known.snapshot().audit is None:
             self.set_parameters(method={**settings, "batch": at_once}, who=who)
+
+    def use_measured_seconds(self, who: str | None = None) -> None:
+        """Choose looks from now on by how long they took people, where enough were timed.
+
+        Not once an audit has begun, which would have to begin again; nor for small differences.
+        """
+        state = self._recorder.state
+        looks = state.parameters.get("looks")
+        if looks is None or self._known.snapshot().audit is not None:
+            return
+        sizes = LookSizes() if isinstance(looks, str) else look_sizes(looks)
+        used = asdict(sizes.seconds)
+        measured = {
+            kind: round(timed.seconds / timed.n_looks, 1)
+            for kind, timed in state.seconds.items()
+            if kind in used and timed.n_looks >= _TIMED and timed.seconds > 0
+        }
+        if any(not 1 / _UNLIKE < took / used[kind] < _UNLIKE for kind, took in measured.items()):
+            self.set_parameters(
+                looks=replace(sizes, seconds=LookSeconds(**used | measured)), who=who
+            )
 
     def name(self, cluster: int, text: str, who: str | None = None) -> None:
         """Name a cluster. The name belongs to its anchor item, as the number does."""

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields
+from dataclasses import asdict, fields
 from typing import Any
 
 from samecluster._parameters import whole_number
 from samecluster.errors import InvalidInputError
 from samecluster.lifts.lift import named_lift
 from samecluster.lifts.polynomial import Polynomial
-from samecluster.questions.look import LookSizes
+from samecluster.questions.look import LookSeconds, LookSizes
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.question import checked_verdict
 from samecluster.sessions.state.items import Items
@@ -94,9 +94,22 @@ def _checked_looks(looks: Any) -> Any:
     if looks == "pairs":
         return None
     if isinstance(looks, Mapping) and looks.keys() <= set(_SIZES):
-        looks = LookSizes(**looks)
+        looks = look_sizes(looks)
     sizes = checked_looks(looks)
-    return looks if isinstance(looks, str) else {name: getattr(sizes, name) for name in _SIZES}
+    if isinstance(looks, str):
+        return looks
+    found = asdict(sizes)
+    if sizes.seconds == LookSeconds():
+        del found["seconds"]
+    return found
+
+
+def look_sizes(looks: Mapping[str, Any]) -> LookSizes:
+    """The sizes of looks from what JSON can hold."""
+    seconds = looks.get("seconds", {})
+    if not isinstance(seconds, Mapping) or not seconds.keys() <= asdict(LookSeconds()).keys():
+        raise InvalidInputError(f"seconds are of pair, choice, sheet and board, got {seconds!r}")
+    return LookSizes(**{**looks, "seconds": LookSeconds(**seconds)})
 
 
 def refuse_other_lift(given: Mapping[str, Any], before: Mapping[str, Any]) -> None:

@@ -259,6 +259,7 @@ class Session:
 
     set_parameters = _offered(Declarations.set_parameters, "_declarations")
     widen = _offered(Declarations.widen, "_declarations")
+    use_measured_seconds = _offered(Declarations.use_measured_seconds, "_declarations")
     name = _offered(Declarations.name, "_declarations")
     names = _offered(Declarations.names, "_declarations")
     import_answers = _offered(Declarations.import_answers, "_declarations")

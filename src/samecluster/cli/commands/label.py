@@ -65,6 +65,7 @@ def _label(console: Screen, request: Request) -> None:
         opened = open_session(request, asks_about_missing(console, shown.stop))
     with opened:
         columns = checked_columns(opened, listed(request.show, opened.table.names))
+        opened.session.use_measured_seconds(request.who)
         _greet(console, opened)
         further = partial(look_further, console, request.who)
         Conversation(opened, console, columns, request.who, read_key, further).hold()

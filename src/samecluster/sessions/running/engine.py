@@ -20,9 +20,9 @@ from samecluster.errors import (
     SameClusterError,
 )
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
+from samecluster.sessions.parameters import look_sizes
 from samecluster.sessions.state.state import BUDGETS, OWN_PARAMETERS, State
 from samecluster.sessions.state.votes import SettledPair
 from samecluster.sessions.storage.look_format import LargeLook, Looked
@@ -257,7 +257,7 @@ def run_parameters(state: State) -> dict[str, Any]:
             chosen[budget] = max(1, chosen[budget] - spent)
     looks = chosen.pop("looks", None)
     if looks is not None:
-        chosen["looks"] = LookSizes(**looks) if isinstance(looks, Mapping) else looks
+        chosen["looks"] = look_sizes(looks) if isinstance(looks, Mapping) else looks
     if chosen.get("audit") is not None:
         error, confidence = chosen["audit"]
         earlier = len(state.audited - {state.epoch})

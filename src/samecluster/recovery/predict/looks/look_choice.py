@@ -18,7 +18,7 @@ The model is anything that has the methods of `LookModel`.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from itertools import combinations, islice
 from typing import Protocol
 
@@ -35,21 +35,6 @@ _SPREAD = 3.0  # random points that one tells as much as about missing groups: a
 _SURPRISE = 0.05  # the least that a model leaves to other groups, however sure it was
 _NOISE = 0.1  # of similarities, so that a copy of what is on the sheet still has some worth
 _FIRST_ANSWERS = 30.0  # answers that a label's worth is measured by while there are few
-
-
-@dataclass(frozen=True)
-class LookCosts:
-    """Seconds that a look takes, until they are measured: each item on a screen takes its time.
-
-    A pair is judged in about two seconds (rapid labelling of pictures takes one to two); deciding
-    among n things takes longer with log n (Hick and Hyman), and a sheet is looked through item by
-    item, at a third of a second each.
-    """
-
-    pair: float = 2.0
-    choice: float = 5.0
-    sheet: float = 6.0
-    board: float = 7.0
 
 
 class LookModel(GroupModel, Protocol):
@@ -85,7 +70,6 @@ class LookChoice:
     model: LookModel
     names: ClusterNames
     looks: LookSizes
-    costs: LookCosts = field(default_factory=LookCosts)
     waiting: dict[int, float] = field(default_factory=dict)
     told_apart_in_vain: set[tuple[int, int]] = field(default_factory=set)
 
@@ -97,7 +81,7 @@ class LookChoice:
         open_[asked] = False
         open_[list(skip)] = False
         self.waiting = {item: left for item, left in self.waiting.items() if open_[item]}
-        cost = {"choice": self.costs.choice, "sheet": self.costs.sheet, "board": self.costs.board}
+        cost: dict[str, float] = asdict(self.looks.seconds)
 
         def per_second(offer: Offer) -> float:
             return offer.value / cost[offer.kind]
