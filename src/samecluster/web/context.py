@@ -36,8 +36,7 @@ class Call:
 class ServerContext:
     """A session that is being served.
 
-    ``seen`` is the time of each person's last request, ``placed`` the events of each person's last
-    placement, which are taken back together.
+    ``seen`` is the time of each person's last request.
     """
 
     opened: OpenSession
@@ -48,7 +47,6 @@ class ServerContext:
     people: Participants
     lease_seconds: float
     seen: dict[str | None, datetime] = field(default_factory=dict)
-    placed: dict[str | None, list[int]] = field(default_factory=dict)
 
     def files(self) -> list[Path]:
         """The files that errors may name."""

@@ -70,7 +70,7 @@ class Graph:
 
     def __init__(self, points: Array) -> None:
         self.n = len(points)
-        self._steps = _edges(points)
+        self._steps = edges(points)
         self._kept: dict[int, Array] = {}
         self._all: Array | None = None
         if self.n <= self.LARGEST_DENSE:
@@ -138,7 +138,7 @@ class Graph:
         return found
 
 
-def _edges(points: Array) -> Any:
+def edges(points: Array) -> Any:
     """0.99 S as a sparse matrix."""
     from scipy import sparse  # slow to load, and no first question needs it
 

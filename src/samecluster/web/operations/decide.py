@@ -113,20 +113,6 @@ async def _merge(context: ServerContext, call: Call) -> Any:
 
 
 @OPERATIONS.declare(
-    "POST /split",
-    "These do not belong to the group: each against its anchor comes next.",
-    body=record(cluster=CLUSTER_NUMBER, items=array(ITEM_KEY, minItems=1, maxItems=20)),
-    reply=_ASKED,
-    errors=[CONFLICT],
-)
-async def _split(context: ServerContext, call: Call) -> Any:
-    asked = await context.thread.call(
-        lambda session: session.split(call["cluster"], call["items"], call.who)
-    )
-    return _asked(asked)
-
-
-@OPERATIONS.declare(
     "POST /preview",
     "What an answer would do to the labels; nothing changes.",
     body=record(question=QUESTION_ID, verdict=VERDICT),
