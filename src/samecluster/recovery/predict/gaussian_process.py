@@ -117,7 +117,7 @@ class GaussianProcess:
         Row g is what the rest says about group g as a whole, in the closed form of `left_out` for
         several points at once.
         """
-        precision = _precision(self.alike)
+        precision = precision_of(self.alike)
         explained = precision @ self.targets
         groups, k = self.targets.argmax(axis=1), self.targets.shape[1]
         found = np.zeros((k, k))
@@ -136,11 +136,11 @@ def left_out(alike: FloatArray, targets: FloatArray) -> FloatArray:
     In closed form: with P the inverse of the similarities (m, m) of the asked points (noise
     added), it is targets − P targets / diag P.
     """
-    precision = _precision(alike)
+    precision = precision_of(alike)
     return np.asarray(targets - precision @ targets / np.diagonal(precision)[:, None])
 
 
-def _precision(alike: FloatArray) -> FloatArray:
+def precision_of(alike: FloatArray) -> FloatArray:
     from scipy.linalg import solve_triangular  # slow to load, and no first question needs it
 
     inverse = solve_triangular(_factor(alike), np.eye(len(alike)), lower=True)

@@ -1,0 +1,140 @@
+"""Answers that do not fit the others, by how alike items are. They are only pointed out.
+
+A slip splits a group or joins two. So "different" is unlikely where no other answer parts the two
+groups and the smaller one would belong to the other; and "same" where the group falls in two
+without it and the smaller part would belong elsewhere. Where a part would belong is what the
+regression of prediction says of it with its own answers left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from samecluster._typing import FloatArray, IntArray
+from samecluster.questions.pair import Answer, Verdict
+from samecluster.recovery.answer_groups import AnswerGroups
+from samecluster.recovery.predict.gaussian_process import precision_of
+from samecluster.recovery.predict.graph import Graph
+from samecluster.recovery.predict.sameness import Sameness
+from samecluster.recovery.predict.similarity import features
+
+_MOST_ITEMS = 1200  # that the graph is made of: all asked ones, and others that lie between them
+_FEWEST = 20  # asked items below which the model knows too little to say anything
+# P(the answer is right) below which it is pointed out: two or three of 100 right answers are, as a
+# second look costs less than a group that is split
+_UNLIKELY = 0.02
+
+
+@dataclass(frozen=True)
+class UnlikelyAnswer:
+    """An answer, the probability that the others give it, and the items on its two sides."""
+
+    answer: Answer
+    probability: float
+    sides: tuple[list[int], list[int]]
+
+
+def unlikely_answers(X: FloatArray, answers: Sequence[Answer]) -> list[UnlikelyAnswer]:
+    """The answers that the others make unlikely, the least likely first; none if there are few."""
+    sure = [one for one in answers if one.verdict is not Verdict.UNSURE]
+    items = sorted({item for one in sure for item in one.question.pair})
+    if len(items) < _FEWEST:
+        return []
+    found = list(_Fit(X, sure, items).judged())
+    found.sort(key=lambda one: one.probability)
+    return [one for one in found if one.probability < _UNLIKELY]
+
+
+def strangeness(X: FloatArray, answers: Sequence[Answer]) -> list[float]:
+    """How little each of these answers fits how alike its items are, from 0 to about 1."""
+    items = sorted({item for one in answers for item in one.question.pair})
+    at, alike = {item: place for place, item in enumerate(items)}, _alike(X, np.array(items))
+    found = []
+    for one in answers:
+        a, b = one.question.pair
+        near = float(alike[at[a], at[b]])
+        found.append(near if one.verdict is Verdict.DIFFERENT else 1.0 - near)
+    return found
+
+
+class _Fit:
+    """The regression on all answers, from which parts can be left out."""
+
+    def __init__(self, X: FloatArray, answers: Sequence[Answer], items: list[int]) -> None:
+        self._answers = answers
+        self._groups = AnswerGroups(answers).members()
+        self._group_of = {item: g for g, members in enumerate(self._groups) for item in members}
+        self._at = {item: place for place, item in enumerate(items)}
+        self._targets = np.eye(len(self._groups))[[self._group_of[item] for item in items]]
+        self._precision = precision_of(_alike(X, np.array(items)))
+        self._explained = self._precision @ self._targets
+        self._sameness = Sameness()
+        alone = self._targets - self._explained / np.diagonal(self._precision)[:, None]
+        # With few answers all scores are small, and what counts is their proportion.
+        self._scale = 1.0 / max(float(alone.max(axis=1).mean()), 0.1)
+
+    def judged(self) -> Iterator[UnlikelyAnswer]:
+        parting = Counter(
+            self._sides(one) for one in self._answers if one.verdict is Verdict.DIFFERENT
+        )
+        for answer in self._answers:
+            sides = self._sides(answer)
+            if answer.verdict is Verdict.DIFFERENT and len(sides) == 2 and parting[sides] == 1:
+                small, large = sorted(sides, key=lambda group: len(self._groups[group]))
+                chances = self._chances(self._groups[small], without=small)
+                both = (self._groups[small], self._groups[large])
+                yield UnlikelyAnswer(answer, 1.0 - float(chances[large]), both)
+            elif answer.verdict is Verdict.SAME and len(sides) == 1:
+                part = self._part_without(answer)
+                if part:
+                    (own,) = sides
+                    chances = self._chances(part)
+                    chances[own] = 0.0
+                    rest = [item for item in self._groups[own] if item not in part]
+                    yield UnlikelyAnswer(answer, 1.0 - float(chances.max()), (part, rest))
+
+    def _sides(self, answer: Answer) -> frozenset[int]:
+        return frozenset(self._group_of[item] for item in answer.question.pair)
+
+    def _part_without(self, answer: Answer) -> list[int]:
+        """The smaller part of a group that only this answer holds together; empty if others do."""
+        members = self._groups[self._group_of[answer.question.item]]
+        inside = [
+            one
+            for one in self._answers
+            if one.verdict is Verdict.SAME and one is not answer and one.question.item in members
+        ]
+        parts = {item: {item} for item in members}
+        for one in inside:
+            a, b = one.question.pair
+            joined = parts[a] | parts[b]
+            parts.update(dict.fromkeys(joined, joined))
+        a, b = answer.question.pair
+        if parts[a] is parts[b]:
+            return []
+        return sorted(min(parts[a], parts[b], key=len))
+
+    def _chances(self, part: Sequence[int], without: int | None = None) -> FloatArray:
+        """P(group) of a part as a whole if nothing were known of it but how alike it is."""
+        own = [self._at[item] for item in part]
+        block = self._precision[np.ix_(own, own)]
+        left = self._targets[own] - np.linalg.solve(block, self._explained[own])
+        scores = self._scale * left.mean(axis=0)[None]
+        if without is not None:
+            scores[0, without] = -np.inf
+        return np.asarray(self._sameness.chances(scores, np.array([0]))[0])
+
+
+def _alike(X: FloatArray, items: IntArray) -> FloatArray:
+    """(m, m) how alike items are along the graph of these and of others between them."""
+    others = np.setdiff1d(np.arange(len(X)), items)
+    room = max(_MOST_ITEMS - len(items), 0)
+    if len(others) > room:
+        others = np.random.default_rng(0).choice(others, room, replace=False)
+    rows, known = np.concatenate([items, others]), np.arange(len(items))
+    graph = Graph(features(X[rows], np.arange(len(rows))).astype(np.float32))
+    return np.asarray(graph.rows(known)[:, known], dtype=np.float64)
