@@ -7,6 +7,7 @@ import time
 import httpx
 import pytest
 
+from tests.sessions.test_slips import some_digits
 from tests.web.served import Data, Served, begin, in_thread, write_data
 
 
@@ -211,6 +212,34 @@ def test_contradictions_are_listed_with_remedies_that_owners_apply(data) -> None
         assert owner.post("remedies/apply", id=remedy)["progress"]["n_trouble"] == 0
         gone = owner.client.post("/api/v1/remedies/apply", json={"id": remedy})
         assert gone.status_code == 409
+
+
+def test_an_answer_that_does_not_fit_is_named_and_asked_from_another_side(tmp_path) -> None:
+    """One slip among answers about digits; the two items of it are in the trouble that follows."""
+    X, labels = some_digits(0)
+    data = Data(tmp_path / "digits.csv", {f"s{row}": int(k) for row, k in enumerate(labels)})
+    rows = [",".join(["shell", *(f"p{j}" for j in range(64))])]
+    rows += [",".join([f"s{row}", *map(str, x)]) for row, x in enumerate(X.tolist())]
+    data.path.write_text("\n".join(rows))
+    with in_thread(data) as served:
+        owner, slip, found = served.owner(), None, {}
+        assert owner.post("second-look") == {"question": None, "text": ""}
+        for n in range(150):
+            (question,) = owner.next()
+            verdict = data.verdict(question)
+            if slip is None and n >= 12 and verdict == "same":
+                slip, verdict = question, "different"
+            owner.answer(question, verdict)
+            if n % 10 == 9 and (again := owner.post("second-look"))["question"]:
+                found[again["question"]] = again["text"]
+                assert owner.next()[0]["id"] == again["question"]
+            if owner.progress()["n_trouble"]:
+                break
+        assert slip is not None
+        pair = {slip["item"]["key"], slip["comparator"]["key"]}
+        assert any(all(key in text for key in pair) for text in found.values())
+        (trouble,) = owner.get("trouble")["trouble"]
+        assert {item["key"] for item in trouble["answers"][0]["items"]} == pair
 
 
 def test_the_plot_follows_labels_without_being_sent_again(data) -> None:

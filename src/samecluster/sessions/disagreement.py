@@ -100,14 +100,14 @@ class Disagreement:
 
     def ranked_conflicts(self) -> list[Conflict]:
         """The same, the answer first that is likeliest to be wrong by how alike items are."""
-        row_of, points = self._recorder.state.items.row_of, self._known.snapshot().points
+        row_of, known = self._recorder.state.items.row_of, self._known.snapshot()
 
         def strange(votes: Sequence[Vote]) -> list[float]:
             answers = [
                 Answer(Question(*(row_of[item] for item in vote.items)), vote.verdict)
                 for vote in votes
             ]
-            return strangeness(points, answers) if answers else []
+            return strangeness(known.points, answers, known.answers) if answers else []
 
         return [ranked(conflict, strange) for conflict in self.conflicts()]
 

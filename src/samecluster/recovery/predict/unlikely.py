@@ -41,31 +41,32 @@ class UnlikelyAnswer:
 def unlikely_answers(X: FloatArray, answers: Sequence[Answer]) -> list[UnlikelyAnswer]:
     """The answers that the others make unlikely, the least likely first; none if there are few."""
     sure = [one for one in answers if one.verdict is not Verdict.UNSURE]
-    items = sorted({item for one in sure for item in one.question.pair})
-    if len(items) < _FEWEST:
+    if len({item for one in sure for item in one.question.pair}) < _FEWEST:
         return []
-    found = list(_Fit(X, sure, items).judged())
+    found = list(_Fit(X, sure).judged())
     found.sort(key=lambda one: one.probability)
     return [one for one in found if one.probability < _UNLIKELY]
 
 
-def strangeness(X: FloatArray, answers: Sequence[Answer]) -> list[float]:
-    """How little each of these answers fits how alike its items are, from 0 to about 1."""
-    items = sorted({item for one in answers for item in one.question.pair})
-    at, alike = {item: place for place, item in enumerate(items)}, _alike(X, np.array(items))
-    found = []
-    for one in answers:
-        a, b = one.question.pair
-        near = float(alike[at[a], at[b]])
-        found.append(near if one.verdict is Verdict.DIFFERENT else 1.0 - near)
-    return found
+def strangeness(X: FloatArray, ring: Sequence[Answer], known: Sequence[Answer]) -> list[float]:
+    """How likely each of some answers that cannot all be right is the wrong one, by the known ones.
+
+    If one is wrong, the odds of a "same" against a "different" are those of the two being in
+    different groups: so a "different" has one half.
+    """
+    judged = {one.question for one in ring}
+    joining = [one for one in ring if one.verdict is Verdict.SAME]
+    others = [one for one in known if one.question not in judged]
+    fit = _Fit(X, [one for one in (*others, *joining) if one.verdict is not Verdict.UNSURE])
+    return [1.0 - fit.same(one) if one in joining else 0.5 for one in ring]
 
 
 class _Fit:
     """The regression on all answers, from which parts can be left out."""
 
-    def __init__(self, X: FloatArray, answers: Sequence[Answer], items: list[int]) -> None:
+    def __init__(self, X: FloatArray, answers: Sequence[Answer]) -> None:
         self._answers = answers
+        items = sorted({item for one in answers for item in one.question.pair})
         self._groups = AnswerGroups(answers).members()
         self._group_of = {item: g for g, members in enumerate(self._groups) for item in members}
         self._at = {item: place for place, item in enumerate(items)}
@@ -97,6 +98,11 @@ class _Fit:
                     rest = [item for item in self._groups[own] if item not in part]
                     yield UnlikelyAnswer(answer, 1.0 - float(chances.max()), (part, rest))
 
+    def same(self, answer: Answer) -> float:
+        """P(right) of an answer that says "same"; 1 if others hold the group together too."""
+        part = self._part_without(answer)
+        return float(self._chances(part)[self._group_of[part[0]]]) if part else 1.0
+
     def _sides(self, answer: Answer) -> frozenset[int]:
         return frozenset(self._group_of[item] for item in answer.question.pair)
 
@@ -116,7 +122,8 @@ class _Fit:
         a, b = answer.question.pair
         if parts[a] is parts[b]:
             return []
-        return sorted(min(parts[a], parts[b], key=len))
+        small, large = parts[a], parts[b]
+        return sorted(small if len(small) <= len(large) else large)
 
     def _chances(self, part: Sequence[int], without: int | None = None) -> FloatArray:
         """P(group) of a part as a whole if nothing were known of it but how alike it is."""
