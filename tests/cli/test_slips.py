@@ -17,7 +17,8 @@ def test_a_slip_in_the_terminal_is_said_shown_and_taken_back_by_one_key(tmp_path
         writer = csv.writer(file)
         writer.writerow([f"pixel {j}" for j in range(64)])
         writer.writerows(X.tolist())
-    out, wrong, n = io.StringIO(), [], 0
+    out, n = io.StringIO(), 0
+    wrong: list[int] = []
     with open_session(Request(str(path), scale=False, seed=0)) as opened:
         session = opened.session
 

@@ -28,7 +28,7 @@ FLOORS = [
     {"experiments", "reports", "testing"},
     {"workspace"},
     {"web"},
-    {"cli"},
+    {"cli", "notebook"},
     {"__init__", "__main__"},
 ]
 RECOVERY_FLOORS = [
