@@ -285,6 +285,7 @@ def test_public_names_are_pinned() -> None:
         "SqliteStore",
         "Unions",
         "Verdict",
+        "ask",
         "clustering_error",
         "errors",
         "instances",
