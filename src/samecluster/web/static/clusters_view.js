@@ -2,8 +2,8 @@
 // doubt. One card dropped on another, or two chosen by a key, are merged by a question.
 
 import { get, post } from "./api.js";
-import { button, count, element, number } from "./elements.js";
-import { inCell } from "./items.js";
+import { button, count, element, number, styled } from "./elements.js";
+import { inCell, line, told as toldCell } from "./items.js";
 import { knownByBar } from "./known_by_bar.js";
 import { swatch } from "./palette.js";
 import { renameCluster } from "./rename_cluster.js";
@@ -11,6 +11,8 @@ import { BEFORE, requestQuestions } from "./requested_questions.js";
 import { clusterName, percent } from "./wording.js";
 
 const PAGE = 48;
+const MOST_COLUMNS = 6;
+const FEW_DIGITS = 3;
 const HELP = "Open a group to see its members. To merge two, drop one on the other, or press M on both.";
 const NONE = "No group is known yet. They appear here as you answer.";
 
@@ -120,11 +122,7 @@ class BoardView {
         element("h2", {}, swatch(group.number), element("a", { href: `#/cluster/${group.number}`, draggable: "false" }, name)),
         element("p", {}, told(group)),
       ),
-      element(
-        "div",
-        { class: "group-members", "aria-hidden": "true" },
-        group.typical.map((item) => inCell(item, differs)),
-      ),
+      element("div", { class: "group-members", "aria-hidden": "true" }, ...members(group.typical, differs)),
       group.doubtful.length > 0 && doubtful(group, differs),
       knownByBar({ by_how: group.by_how, n_items: group.size }),
       element(
@@ -172,7 +170,7 @@ class BoardView {
       heading: `Merge ${pair.map(clusterName).join(" and ")}?`,
       intro: `You are asked whether an item of one and an item of the other are the same. ${BEFORE}`,
       beside: pair.map((group) =>
-        element("div", { class: "group-members" }, group.typical.map((item) => inCell(item, []))),
+        element("div", { class: "group-members" }, ...members(group.typical, [])),
       ),
       ask: () => post("merge", { clusters: pair.map(({ number: which }) => which) }),
       none: "You were asked about all their members already. Take an answer back to change it.",
@@ -211,7 +209,35 @@ export function told({ size, by_how: byHow, n_doubtful: doubted = 0, aliases = [
     .join(", ");
 }
 
-function doubtful({ doubtful: members }, differs) {
+// Pictures and texts one by one; of rows the values of all beside each other.
+function members(typical, differs) {
+  const items = typical.slice(0, typical.some(({ image, text }) => image || text != null) ? 4 : 3);
+  if (items.some(({ image, text }) => image || text != null)) {
+    return items.map((item) => inCell(item, differs));
+  }
+  const [first] = items;
+  const telling = first.cells.filter((cell) => differs.includes(cell.column));
+  const shown = (telling.length ? telling : first.cells).slice(0, MOST_COLUMNS);
+  const at = first.cells.map(({ column }) => column);
+  return [
+    styled(
+      element(
+        "div",
+        { class: "side-by-side" },
+        shown.flatMap(({ column }) => [
+          element("span", { class: "cell-column", title: column }, column),
+          ...items.map(({ cells }) => {
+            const cell = cells[at.indexOf(column)];
+            return element("span", { title: cell?.text }, toldCell(cell, FEW_DIGITS));
+          }),
+        ]),
+      ),
+      { "--members": String(items.length) },
+    ),
+  ];
+}
+
+function doubtful({ doubtful: doubted }, differs) {
   return element(
     "div",
     { class: "group-doubtful" },
@@ -219,8 +245,13 @@ function doubtful({ doubtful: members }, differs) {
     element(
       "ul",
       {},
-      members.map(({ item, probability }) =>
-        element("li", { title: item.title }, inCell(item, differs), element("span", {}, percent(probability))),
+      doubted.map(({ item, probability }) =>
+        element(
+          "li",
+          { title: item.title },
+          item.image ? inCell(item, differs) : element("span", { class: "line" }, `${item.title}: ${line(item)}`),
+          element("span", {}, percent(probability)),
+        ),
       ),
     ),
   );
