@@ -7,8 +7,7 @@ import time
 import httpx
 import pytest
 
-from tests.sessions.test_slips import some_digits
-from tests.web.served import Data, Served, begin, in_thread, write_data
+from tests.web.served import Data, Served, begin, in_thread, write_data, write_some_digits
 
 
 @pytest.fixture
@@ -216,11 +215,7 @@ def test_contradictions_are_listed_with_remedies_that_owners_apply(data) -> None
 
 def test_an_answer_that_does_not_fit_is_named_and_asked_from_another_side(tmp_path) -> None:
     """One slip among answers about digits; the two items of it are in the trouble that follows."""
-    X, labels = some_digits(0)
-    data = Data(tmp_path / "digits.csv", {f"s{row}": int(k) for row, k in enumerate(labels)})
-    rows = [",".join(["shell", *(f"p{j}" for j in range(64))])]
-    rows += [",".join([f"s{row}", *map(str, x)]) for row, x in enumerate(X.tolist())]
-    data.path.write_text("\n".join(rows))
+    data = write_some_digits(tmp_path)
     with in_thread(data) as served:
         owner, slip, found = served.owner(), None, {}
         assert owner.post("second-look") == {"question": None, "text": ""}

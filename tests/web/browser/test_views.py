@@ -9,7 +9,7 @@ from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
 from tests.cases.large_session_cases import small_sample, write_parquet
 from tests.web.browser.labelling import answers_in, somebody
-from tests.web.served import Data, begin, in_thread, write_data
+from tests.web.served import Data, begin, in_thread, write_data, write_some_digits
 
 __all__ = ["small_sample"]
 
@@ -155,6 +155,35 @@ def test_trouble_is_listed_and_a_remedy_is_seen_before_it_is_chosen(ada, served,
     ada.page.get_by_role("button", name="Do it").click()
     ada.page.get_by_text("All answers fit together").wait_for()
     assert "Bo" not in [one.who for one in answers_in(data)]
+
+
+def test_a_slip_is_said_and_taken_back_by_a_key(chromium, tmp_path) -> None:
+    """An answer that does not fit is put from another side; a digit and Enter take it back."""
+    data = write_some_digits(tmp_path)
+    with in_thread(data, who="Ada") as served:
+        owner, slip = served.owner(), None
+        for n in range(20):
+            (question,) = owner.next()
+            verdict = data.verdict(question)
+            if slip is None and n >= 12 and verdict == "same":
+                slip, verdict = question["id"], "different"
+            owner.answer(question, verdict)
+        with somebody(chromium, served.link, data) as ada:
+            for _ in range(110):
+                ada.answer()
+                if ada.page.locator(".badge").count():
+                    break
+            assert slip is not None
+            one, two = slip.split(":")
+            said = [text for text in ada.said_again if one in text and two in text]
+            assert said
+            assert "does not fit the other answers: look again." in said[0]
+            ada.go("trouble")
+            ada.page.locator(".trouble article .whole").nth(1).wait_for()
+            ada.page.keyboard.press("1")
+            ada.page.locator("dialog button.main:enabled").click()
+            ada.page.get_by_text("All answers fit together").wait_for()
+        assert {one, two} not in [set(answer.items) for answer in answers_in(data)]
 
 
 def test_the_plot_follows_the_answers_of_others(ada, served, data) -> None:
