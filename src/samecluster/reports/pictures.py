@@ -18,8 +18,7 @@ def cluster_picture(
     recovery: Recovery, columns: Sequence[str] | None, names: Mapping[int, str]
 ) -> Markup:
     return _picture(
-        "Points coloured by cluster, with an ellipse around each cluster; markers say how labels "
-        "are known.",
+        "Points coloured by cluster; markers say how labels are known.",
         lambda: cluster_figures(recovery, columns, names),
     )
 

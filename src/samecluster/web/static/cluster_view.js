@@ -14,6 +14,7 @@ import { told } from "./clusters_view.js";
 import { clusterName, HOW, percent, sentence } from "./wording.js";
 
 const SHEET = 12;
+const SMALL_SHEET = 6;
 const PAGE = 50;
 const CLOCK = new Stopwatch();
 
@@ -76,7 +77,9 @@ class ClusterView {
     const open = cluster.members.filter(
       ({ item, how }) => how !== "asked" && !this.#answered.has(item.key),
     );
-    this.#drawSheet(cluster, open.slice(0, SHEET));
+    // Twelve texts or rows cannot be read on a phone.
+    const isNarrow = matchMedia("(max-width: 48rem)").matches && !cluster.reference.image;
+    this.#drawSheet(cluster, open.slice(0, isNarrow ? SMALL_SHEET : SHEET));
   }
 
   #drawSheet(cluster, members) {
