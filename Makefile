@@ -98,7 +98,7 @@ browser:
 	  || echo "chromium could not be installed: tests of the page in a browser will be skipped"
 
 .venv/user: .venv/bin/python pyproject.toml requirements-dev.txt
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt -e .[llm,plots,serve]
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c requirements-dev.txt -e .[images,llm,plots,serve,text]
 	@touch $@
 
 .venv/developer: .venv/user

@@ -11,6 +11,8 @@ def test_demo_shows_the_table() -> None:
     assert done.returncode == 0, done.stderr
     for words in ("points", "3,000", "questions asked", "9,000", "error", "0.00%", "time"):
         assert words in done.stdout
+    for next_step in ("serve YOUR.csv", "label YOUR.csv"):
+        assert f"samecluster {next_step}" in done.stdout
 
 
 def test_errors_are_one_line_without_traceback() -> None:

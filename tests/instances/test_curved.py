@@ -24,6 +24,11 @@ MADE = {
     "a whole turn": lambda n, seed: make_spirals(n, turns=1.0, random_state=seed),
     "nested": lambda n, seed: make_nested(n, random_state=seed),
 }
+WIDE = {
+    "shells, 54 columns": lambda n, seed: make_rings(n, 2, 9, random_state=seed),
+    "shells, 34 columns": lambda n, seed: make_rings(n, 2, 3, degree=4, random_state=seed),
+    "nested, 27 columns": lambda n, seed: make_nested(n, 6, random_state=seed),
+}
 
 
 def holds_in_fractions(made: LiftedInstance) -> bool:
@@ -44,9 +49,9 @@ def holds_in_fractions(made: LiftedInstance) -> bool:
     return True
 
 
-@pytest.mark.parametrize("name", MADE)
+@pytest.mark.parametrize("name", MADE | WIDE)
 def test_the_margin_holds_in_fractions(name) -> None:
-    made = MADE[name](60, 1)
+    made = (MADE | WIDE)[name](60, 1)
     assert made.margin_holds()
     assert holds_in_fractions(made)
 

@@ -5,13 +5,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samecluster import recover, recover_large
+from samecluster import clustering_error, recover, recover_large
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_rings
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import check
 from samecluster.proof.files import read_lines
 from samecluster.testing import check_claims
+from tests.cases.campaign import LONG
 
 MADE = make_rings(30_000, random_state=0)
 ORACLE = LabelOracle(MADE.labels)
@@ -34,6 +35,26 @@ def test_blocks_ask_what_memory_asks_and_the_proof_of_all_rows_holds(tmp_path) -
     assert (verified.labels >= 0).all()
     assert "in the quadratic lift of columns 0, 1" in found.assumptions[-1]
     assert all(one.true for one in check_claims(found, MADE.labels, MADE.X))
+
+
+@pytest.mark.skipif(not LONG, reason="takes longer than all others here")
+def test_54_lifted_columns_in_blocks(tmp_path) -> None:
+    made, path = make_rings(4_000, 2, 9, random_state=0), tmp_path / "proof.parquet"
+    found = recover_large(
+        made.X,
+        LabelOracle(made.labels),
+        n_clusters=2,
+        margin=made.margin,
+        lift="quadratic",
+        sample=500,
+        block=900,
+        proof=path,
+        random_state=0,
+    )
+    assert (check(made.X, read_lines(path)).labels >= 0).all()
+    assert made.margin_holds()
+    assert clustering_error(np.asarray(found.labels), made.labels) == 0
+    assert found.n_questions <= 112
 
 
 def test_with_a_guessed_margin_other_rows_follow_in_the_lift() -> None:

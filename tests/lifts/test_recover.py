@@ -6,12 +6,14 @@ import numpy as np
 import pytest
 
 import samecluster
-from samecluster import Polynomial, SameCluster, start
+from samecluster import Polynomial, SameCluster, clustering_error, start
 from samecluster.errors import InvalidInputError, RefutedError
+from samecluster.instances import make_rings
 from samecluster.oracles import LabelOracle
 from samecluster.proof.checker import BadProof, check
 from samecluster.proof.files import load_proof, save_proof
 from samecluster.testing import check_claims
+from tests.cases.campaign import runs
 
 
 def recover(*given: Any, **named: Any) -> Any:
@@ -39,6 +41,25 @@ def test_rings_are_proven_in_a_lift_and_the_checker_agrees(lift) -> None:
     judged = check_claims(found, LABELS)
     assert {one.claim.kind for one in judged} == {"asked", "proven"}
     assert all(one.true and one.held.value == "yes" for one in judged)
+
+
+@pytest.mark.parametrize(("d", "degree", "most"), [(3, 4, 90), (9, 2, 110)][: runs(1, 2)])
+def test_wide_lifts_are_proven_with_few_questions(d, degree, most) -> None:
+    """34 and 54 columns, some of them nearly dependent: a span of each cluster must do."""
+    made = make_rings(1000, 2, d, degree=degree, random_state=0)
+    found = recover(
+        made.X,
+        LabelOracle(made.labels),
+        n_clusters=2,
+        margin=made.margin,
+        lift=made.lift,
+        random_state=0,
+    )
+    assert set(found.how) == {"asked", "proven"}
+    assert (check(made.X, found.proof.lines()).labels >= 0).all()
+    assert made.margin_holds()
+    assert clustering_error(found.labels, made.labels) == 0
+    assert found.n_questions <= most
 
 
 def test_without_a_lift_rings_have_no_margin() -> None:

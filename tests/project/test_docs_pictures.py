@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from docs.making.pictures import plane, progress, proof, reach
+from docs.making.pictures import looks, plane, progress, proof, reach
 from docs.making.pictures.__main__ import FOLDER, NAMES, draw
 from samecluster import clustering_error
 
@@ -98,3 +98,13 @@ def test_the_picture_of_the_readme_shows_proven_labels_and_the_numbers_of_its_te
     readme = (FOLDER.parents[1] / "README.md").read_text()
     assert f"certify proves all {progress.N:,} labels with {told['certify']} questions" in readme
     assert f"RECUR with {told['recur']:,}" in readme
+
+
+def test_the_first_picture_of_the_readme_is_the_run_that_its_text_tells_of() -> None:
+    found, readme = looks.run(), " ".join((FOLDER.parents[1] / "README.md").read_text().split())
+    assert found.errors[-1] == (found.n_looks, 0.0)
+    assert f"which is 0 from look {found.all_right_from} on" in readme
+    assert f"It stops by itself after {found.n_looks} looks, with no label wrong" in readme
+    sheet, odd = looks.shown_sheet()
+    assert "A sheet of twelve digits with two odd ones marked" in readme
+    assert (len(sheet.items), len(odd)) == (12, 2)

@@ -9,7 +9,7 @@ import matplotlib as mpl
 
 from samecluster.plots.style import LIGHT, applied
 
-NAMES = ("margin", "reach", "closure", "proof", "progress", "mangled", "lifts")
+NAMES = ("margin", "reach", "closure", "proof", "progress", "mangled", "lifts", "looks")
 FOLDER = Path(__file__).parents[2] / "pictures"
 
 

@@ -18,6 +18,7 @@ from samecluster.assignment.neighbours import FeatureMap, LocalPlanes
 from samecluster.assignment.result import Assignment
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
+from samecluster.large.result import SampleRows
 from samecluster.large.sweep import MANY_ROWS, PIECE, Sweep
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, Calibration
@@ -33,7 +34,7 @@ _MOSTLY = 0.5  # share of labels without a model from which on clouds stand for 
 class RowLabeller:
     """What labels new rows by a recovery; made once, used for any number of blocks."""
 
-    def __init__(self, recovery: Recovery) -> None:
+    def __init__(self, recovery: Recovery | SampleRows) -> None:
         self.old = recovery
         # Under a guessed margin, and by the word of a model, nothing is proven.
         self.guessed = recovery.search is not None or bool(recovery.models)

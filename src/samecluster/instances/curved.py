@@ -20,10 +20,14 @@ from samecluster.lifts.polynomial import Polynomial, PolynomialColumns
 
 _SPREAD = 3_000  # points that a witness is found on
 _KEPT = 0.8  # share of a witness's margin that is promised
-_ENOUGH = 2.0  # margins above it hardly save a question
+_ENOUGH = 2.0  # margins above it hardly save a question, where columns are few
+_WIDE = 20  # lifted columns above which the best witness takes minutes to find, and margins help
 
 Draw = Callable[[IntArray, np.random.Generator], FloatArray]
 """Points (n, d) for the clusters (n,) that they are to be in."""
+
+Witnesses = Callable[[FloatArray, FloatArray, IntArray], tuple[ClusterMargin, ...]]
+"""Ellipsoids from points (n, d), their lifted columns (n, D) and their clusters (n,)."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,8 +77,9 @@ def make_rings(
     ----------
     n, k, d : numbers of points, clusters and columns
     noise : how far a point is at most from its ring
-    margin : γ > 0 that every cluster has in the lift; None is what it has, up to 2. One that does
-        not hold is refused.
+    margin : γ > 0 that every cluster has in the lift; None is what it has, up to 2, or up to
+        twice the number of lifted columns if there are more than 20. One that does not hold is
+        refused.
     degree : of the lift
     random_state : seed or generator
 
@@ -90,7 +95,7 @@ def make_rings(
         radius = 1.0 + labels + noise * rng.uniform(-1.0, 1.0, len(labels))
         return radius[:, None] * _directions(len(labels), d, rng)
 
-    return _made(n, k, draw, margin, degree, random_state)
+    return _made(n, k, draw, margin, degree, random_state, _by_radius)
 
 
 def make_moons_with_margin(
@@ -180,7 +185,7 @@ def make_nested(
         cloud = ((1 + gap) ** d + share * (outer**d - (1 + gap) ** d)) ** (1.0 / d)
         return np.where(labels == 0, inner, cloud)[:, None] * _directions(len(labels), d, rng)
 
-    return _made(n, 2, draw, margin, degree, random_state)
+    return _made(n, 2, draw, margin, degree, random_state, _by_radius)
 
 
 def _directions(n: int, d: int, rng: np.random.Generator) -> FloatArray:
@@ -199,7 +204,9 @@ def _made(
     margin: float | None,
     degree: int,
     random_state: int | np.random.Generator | None,
+    wide: Witnesses | None = None,
 ) -> LiftedInstance:
+    """The instance; ``wide`` gives witnesses where finding the best ones would take minutes."""
     if k < 2 or n < k:
         raise InvalidInputError(f"n must be at least k and k at least 2, got n={n}, k={k}")
     if margin is not None:
@@ -211,13 +218,41 @@ def _made(
     spread = np.vstack([draw(numbers, np.random.default_rng(0)), X[:_SPREAD]])
     numbers = np.append(numbers, labels[:_SPREAD])
     columns = lift.fitted(spread.min(axis=0), spread.max(axis=0))
-    witnesses = true_margin(columns.apply(spread), numbers)
+    lifted = columns.apply(spread)
+    if wide is None or lifted.shape[1] <= _WIDE:
+        witnesses = true_margin(lifted, numbers)
+    else:
+        witnesses = wide(spread, lifted, numbers)
     made = LiftedInstance(X, labels, margin or 0.0, lift, columns, witnesses)
     shown = made.shown_margin()
-    promised = margin or float(f"{min(_KEPT * shown, _ENOUGH):.1e}")
+    # Members that span a cluster of D columns reach to about √D times their spread.
+    enough = _ENOUGH if lifted.shape[1] <= _WIDE else 2.0 * lifted.shape[1]
+    promised = margin or float(f"{min(_KEPT * shown, enough):.1e}")
     if not 0.0 < promised <= shown:
         raise InvalidInputError(
             f"these clusters have margin {shown:.3g} in the {lift.name} lift, which is less than "
             f"{promised:.3g}; use less noise, a smaller margin or another degree"
         )
     return LiftedInstance(X, labels, promised, lift, columns, witnesses)
+
+
+def _by_radius(
+    points: FloatArray, lifted: FloatArray, labels: IntArray
+) -> tuple[ClusterMargin, ...]:
+    """Layers between two values of |x|², which is linear in the lifted columns.
+
+    The margin that they show is computed from the points, so that a fit that is off costs margin
+    and never truth.
+    """
+    squares = np.sum(points**2, axis=1)
+    with_one = np.column_stack([lifted, np.ones(len(lifted))])
+    *direction, _ = np.linalg.lstsq(with_one, squares, rcond=None)[0]
+    factor = np.asarray(direction)[None, :]
+    heights, found = lifted @ factor[0], []
+    for label in np.unique(labels).tolist():
+        own = heights[labels == label]
+        centre = factor[0] * (own.min() + own.max()) / 2.0 / float(factor[0] @ factor[0])
+        none = np.zeros(lifted.shape[1])
+        margin = margin_of(lifted, labels == label, factor, centre)
+        found.append(ClusterMargin(margin, factor, centre, len(own), label, none))
+    return tuple(found)

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from samecluster._resolution import resolution_of
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.large.follow import LabelledSample, SampleLabels
@@ -76,8 +77,20 @@ class LargePlan:
     def point(self, row: int) -> FloatArray | None:
         """The coordinates of a row of the sample; None of another."""
         at = np.flatnonzero(self._rest.rows == row)
-        X = self._problem.X if self._certify is None else self._certify.known.points
-        return np.asarray(X[at[0]]) if len(at) else None
+        return np.asarray(self.points[at[0]]) if len(at) else None
+
+    @property
+    def points(self) -> FloatArray:
+        """The coordinates of the sample as it is now."""
+        return self._problem.X if self._certify is None else self._certify.known.points
+
+    @property
+    def resolution(self) -> tuple[float, ...]:
+        """The resolution of each column, lifted if there is a lift."""
+        assert self._problem.survey is not None
+        extent = self._problem.survey.extent
+        tau = resolution_of(self._problem.lifted, self._settings.resolution, extent)
+        return tuple(tau.tolist())
 
     def _prove(self, certify: _SweepingRun) -> Plan[tuple[Array, Array]]:
         try:

@@ -7,6 +7,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster._files import appearing_folder
+from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.large.other_rows import UNDECIDED
 from samecluster.lifts.lift import ColumnMap
@@ -26,6 +28,22 @@ from samecluster.recovery.result.separation import ProofSummary
 
 _BYTES_PER_ROW = 4 + 1 + 2  # label, how, name
 _SPARE = 1 << 20  # headers of three files and what a folder takes, with much room
+
+
+@dataclass(frozen=True, eq=False)
+class SampleRows:
+    """The rows that were in memory, by which new rows are labelled; names are as in `Recovery`."""
+
+    points: FloatArray
+    labels: IntArray
+    how_codes: npt.NDArray[np.int8]
+    margin: float | None
+    search: MarginSearch | None
+    lift: ColumnMap | None
+    resolution: tuple[float, ...]
+    probability: None = None
+    models: tuple[str, ...] = ()
+    proof: None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +64,7 @@ class LargeRecovery:
     exceptions : rows that answers put outside every group that was found
     proof : what the proof says beside the labels
     lift : the lift that the margin is one in; None for the columns as they are
+    sample : the rows that were in memory in the end
     """
 
     labels: npt.NDArray[np.int32]
@@ -61,6 +80,20 @@ class LargeRecovery:
     exceptions: tuple[int, ...] = ()
     proof: ProofSummary | None = None
     lift: ColumnMap | None = None
+    sample: SampleRows | None = None
+
+    def predict(self, rows: Any) -> Any:
+        """Labels for new rows (m, d), as `samecluster.Recovery.predict` gives them.
+
+        The known members that reach a row are those of the sample. So rows of the sample have the
+        labels that they have; others of the data are labelled as if they were new.
+        """
+        return self._labeller.assign(rows)
+
+    @cached_property
+    def _labeller(self) -> Any:
+        # By name, as it is made of rooms above this one.
+        return import_module("samecluster.assignment.labeller").RowLabeller(self.sample)
 
     @cached_property
     def claims(self) -> tuple[Claim, ...]:

@@ -15,7 +15,7 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.large.other_rows import OtherRows, PassProgress
 from samecluster.large.plan import LargePlan
-from samecluster.large.result import LabelStore, LargeRecovery
+from samecluster.large.result import LabelStore, LargeRecovery, SampleRows
 from samecluster.lifts.lift import Lift, OwnColumns, fitted_lift
 from samecluster.lifts.polynomial import Polynomial
 from samecluster.points.protocol import Points
@@ -131,6 +131,7 @@ class LargeRun(Run[LargeRecovery]):
                 parameters.margin,
             )
         rows = self._rest.rows
+        margin = parameters.margin if search is None else search.margin
         return LargeRecovery(
             labels=store.labels,
             how_codes=store.how,
@@ -138,13 +139,22 @@ class LargeRun(Run[LargeRecovery]):
             answers=tuple(self.ledger),
             n_sample=len(self._rest.rows),
             n_sweeps=self._rest.n_sweeps,
-            margin=parameters.margin if search is None else search.margin,
+            margin=margin,
             n_clusters=parameters.n_clusters,
             search=search,
             audit=report,
             exceptions=tuple(rows[list(self._large.exceptions)].tolist()),
             proof=summary_of(self._large.proof, lambda item: int(rows[item])),
             lift=self._lift,
+            sample=SampleRows(
+                self._large.points,
+                store.labels[rows].astype(np.int64),
+                store.how[rows],
+                margin,
+                search,
+                self._lift,
+                self._large.resolution,
+            ),
         )
 
 

@@ -6,12 +6,14 @@ the container. So neither threads nor machines nor containers make a difference.
 
 from __future__ import annotations
 
+import functools
+import sys
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import Any, Protocol, TypeGuard, TypeVar
+from typing import Any, Protocol, TypeGuard, TypeVar, cast
 
-from threadpoolctl import threadpool_limits
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from samecluster._typing import Array
 from samecluster.points.protocol import Points
@@ -20,6 +22,7 @@ _AHEAD = 2  # blocks that wait beside one per thread, so that no thread waits fo
 
 T = TypeVar("T")
 S = TypeVar("S")
+R = TypeVar("R")
 
 Work = Callable[[Array, Any], T]
 """Rows (p, d) as they are stored, and their share, to a result. It can be pickled."""
@@ -86,3 +89,35 @@ def in_order(work: Callable[[S], T], items: Iterable[S], threads: int) -> Iterat
         finally:
             for _, result in waiting:
                 result.cancel()
+
+
+@functools.lru_cache(maxsize=1)
+def _libraries(n_modules: int) -> ThreadpoolController:
+    """Looking through all libraries of the process takes milliseconds, so not at every step.
+
+    A library comes with modules, such as those of SciPy that are loaded when first wanted.
+    """
+    del n_modules
+    return ThreadpoolController()
+
+
+def on_one_thread(steps: Generator[S, R, T]) -> Generator[S, R, T]:
+    """Play a generator with linear algebra on one thread while it works.
+
+    Products of small arrays are slower on several threads, and much slower on a busy machine,
+    where each waits for the slowest.
+    """
+    send: Callable[[], S] = functools.partial(next, steps)
+    while True:
+        try:
+            with _libraries(len(sys.modules)).limit(limits=1, user_api="blas"):
+                asked = send()
+        except StopIteration as end:
+            return cast(T, end.value)
+        try:
+            send = functools.partial(steps.send, (yield asked))
+        except GeneratorExit:
+            steps.close()
+            raise
+        except BaseException as thrown:
+            send = functools.partial(steps.throw, thrown)

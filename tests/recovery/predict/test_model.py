@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
 from samecluster.recovery.cluster_names import ClusterNames
+from samecluster.recovery.predict import graph as graph_module
 from samecluster.recovery.predict.calibration import SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
@@ -79,7 +80,7 @@ def test_leave_one_out_equals_leaving_each_one_out(seed, kind, m) -> None:
     asked = rng.choice(40, size=m, replace=False).tolist()
     targets = np.eye(3)[rng.integers(0, 3, size=m)]
     at_asked = np.array(asked)
-    closed = left_out(similarity.between(at_asked, at_asked), targets)
+    closed = left_out(similarity.among(at_asked), targets)
     for at, item in enumerate(asked):
         others = asked[:at] + asked[at + 1 :]
         refitted = GaussianProcess.fitted(similarity, 40, others, np.delete(targets, at, axis=0))
@@ -200,6 +201,28 @@ def test_nearest_finds_the_nearest(seed, n, count) -> None:
     assert not (numbers == np.arange(len(among))[:, None]).any()
     apart = np.sort(cdist(among, among) ** 2, axis=1)[:, 1 : count + 1]
     assert np.allclose(own_squares, apart, atol=1e-9)
+
+
+@pytest.mark.parametrize("copies", [1, 30])
+def test_a_tree_finds_the_same_neighbours(copies: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also of points that have more copies than neighbours are asked for."""
+    rng = np.random.default_rng(copies)
+    points = np.repeat(rng.normal(size=(2400 // copies, 4)), copies, axis=0)
+    points = rng.permutation(points).astype(np.float32)
+    numbers, squares = nearest(points, points, 10, own=True)
+    assert not (numbers == np.arange(len(points))[:, None]).any()
+    assert all(len(set(row)) == 10 for row in numbers.tolist())
+    monkeypatch.setattr(graph_module, "_TREE_ROWS", 10_000)
+    assert np.allclose(squares, nearest(points, points, 10, own=True)[1], atol=1e-5)
+
+
+def test_similarities_among_some_are_those_of_the_whole() -> None:
+    points = np.random.default_rng(0).normal(size=(700, 3)).astype(np.float32)
+    some, graph = np.array([3, 650, 17, 18, 400]), Graph(points)
+    solved = graph.among(some)
+    whole = graph.rows(some)[:, some]
+    assert np.allclose(solved, whole, atol=2e-3)
+    assert np.allclose(graph.among(some), whole)
 
 
 def test_graph_similarity_is_the_scaled_inverse() -> None:

@@ -55,6 +55,13 @@ def run_demo(
             + typed("verify", save / "data.npy", save / "proof.jsonl.gz"),
             soft_wrap=True,
         )
+    console.print(
+        "With a table, a folder of pictures or texts of your own:",
+        f"  {typed('serve', 'YOUR.csv')}  asks you in the browser, a screen at a time",
+        f"  {typed('label', 'YOUR.csv')}  asks you here",
+        sep="\n",
+        soft_wrap=True,
+    )
 
 
 def _save(instance: Instance, recovery: Recovery, folder: Path, force: bool) -> None:

@@ -20,6 +20,9 @@ MAX_PIVOTS = 200  # ends what rounding sends in circles; up to 16 columns 57 was
 BLOCK = 64  # columns looked through at a time (decision 14: other sizes were no faster)
 GOOD_PRICE = 1.1  # a column that is better enters before the others are looked at (likewise)
 _LANES = 2048  # not tuned: with 256 and 16384, 16 golden runs ask the same and take as long
+_SORTED_ABOVE = (
+    24  # rows from which sorting breakpoints is quicker than comparing all pairs of them
+)
 _FAR = 1e30  # "never": larger than any ratio, and its product with 0 is 0 in single precision
 # A value within this share of the bound is UNSURE; a price above 1 by less than the second number
 # does not improve. Rounding, 6e-8 and 1e-16, grows with the condition of a basis: 1e3 and 1e7 are
@@ -250,17 +253,23 @@ def _leaving(w: Array, s: Array, alpha: Array, slope: Array, tiny: float) -> tup
 
     The objective is piecewise linear along an edge: a weight that reaches zero flips its sign,
     which adds 2|alpha| to the slope; the edge ends where the slope turns positive. Counting the
-    slope behind every breakpoint costs D^2 and no sorting.
+    slope behind every breakpoint costs D^2 and no sorting, which pays while D is small.
     """
     gain = s * alpha
     falling = gain > tiny
     gain = np.where(falling, gain, 0)
     ratio = np.where(falling, w, _FAR) / np.where(falling, alpha, 1)
-    behind = np.repeat(slope[None], len(w), axis=0)
-    for k in range(len(w)):
-        behind += (2 * gain[k]) * (ratio[k] <= ratio)
-    stops = falling & (behind >= 0)
-    step = np.where(stops, ratio, _FAR).min(axis=0)
+    if len(w) <= _SORTED_ABOVE:
+        behind = np.repeat(slope[None], len(w), axis=0)
+        for k in range(len(w)):
+            behind += (2 * gain[k]) * (ratio[k] <= ratio)
+        step = np.where(falling & (behind >= 0), ratio, _FAR).min(axis=0)
+    else:
+        order = np.argsort(ratio, axis=0)
+        behind = slope + 2 * np.cumsum(np.take_along_axis(gain, order, axis=0), axis=0)
+        # Beyond the last breakpoint, where nothing falls, ratios are _FAR.
+        ratios = np.take_along_axis(ratio, order, axis=0)
+        step = np.where(behind >= 0, ratios, _FAR).min(axis=0)
     leave = (ratio == step).argmax(axis=0)
     s[falling & (ratio < step) & (step < _FAR)] *= -1
     return leave, step

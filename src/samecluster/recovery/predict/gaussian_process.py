@@ -41,6 +41,7 @@ class GaussianProcess:
         self.variance = np.ones(n, dtype=np.float32)
         self.alike = np.zeros((0, 0))
         self._rows = np.zeros((16, n), dtype=np.float32)
+        self._precision: FloatArray | None = None
 
     @classmethod
     def fitted(
@@ -96,6 +97,7 @@ class GaussianProcess:
         known = prior[self.asked].astype(np.float64)
         self.alike = np.pad(self.alike, ((0, 1), (0, 1)))
         self.alike[-1], self.alike[:, -1] = known, known
+        self._precision = None
 
     def covariance(self, items: IntArray) -> Array:
         """(len(items), n) posterior covariance of some points with all."""
@@ -107,7 +109,7 @@ class GaussianProcess:
 
     def gain(self, items: IntArray, weights: Array) -> Array:
         """How much the answer about each of ``items`` would explain of all points, weighted."""
-        covariance = self.covariance(items)
+        covariance = self._posterior(items, self.similarity.rows(items, roughly=True))
         own = np.maximum(covariance[np.arange(len(items)), items], 0.0)
         return np.asarray(covariance**2 @ weights / (own + NOISE))
 
@@ -117,7 +119,9 @@ class GaussianProcess:
         Row g is what the rest says about group g as a whole, in the closed form of `left_out` for
         several points at once.
         """
-        precision = precision_of(self.alike)
+        if self._precision is None:
+            self._precision = precision_of(self.alike)
+        precision = self._precision
         explained = precision @ self.targets
         groups, k = self.targets.argmax(axis=1), self.targets.shape[1]
         found = np.zeros((k, k))

@@ -517,7 +517,7 @@ class Predictor:
                 offered = Similarity.of(kind, graphs[white], points[part])
                 at = np.searchsorted(part, asked)
                 bonus = _STAYING * ((kind, white) == self._kind) + _GRAPH * (kind == "graph")
-                errors[kind, white] = self._error(offered.between(at, at)) - bonus
+                errors[kind, white] = self._error(offered.among(at)) - bonus
         self._kind = kind, white = min(errors, key=errors.__getitem__)
         clouds = self._cloud_error(self._cloud_scores())
         points = round_ if white else self._points

@@ -13,6 +13,7 @@ import numpy as np
 
 from samecluster._parameters import check_at_least, check_share
 from samecluster._typing import IntArray
+from samecluster.points.block_work import on_one_thread
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
@@ -51,6 +52,9 @@ class Predict:
         return "predict"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
+        return on_one_thread(self._plan(problem, labelling))
+
+    def _plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
         teaching = PredictRun(problem, labelling, self.expected_error, self.batch)
         with suppress(BudgetSpent):
             yield from teaching.play()

@@ -101,15 +101,24 @@ class Similarity:
         """One of ``kinds``."""
         return cls(None if kind == "rbf" else graph, None if kind == "graph" else points)
 
-    def rows(self, items: IntArray) -> Array:
+    def rows(self, items: IntArray, roughly: bool = False) -> Array:
         """(len(items), n) similarities of some points with all, in single precision."""
         parts: list[Array] = []
         if self.graph is not None:
-            parts.append(self.graph.rows(items))
+            parts.append(self.graph.rows(items, roughly))
         if self.points is not None:
             away = squared_distances(self.points[items], self.points)
             parts.append(np.exp(-away).astype(np.float32))
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / np.float32(2.0)
+
+    def among(self, items: IntArray) -> FloatArray:
+        """(m, m) similarities of some points (m,) with each other."""
+        parts: list[FloatArray] = []
+        if self.graph is not None:
+            parts.append(self.graph.among(items))
+        if self.points is not None:
+            parts.append(self._rbf(items, items))
+        return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2.0
 
     def between(self, items: IntArray, others: IntArray) -> FloatArray:
         """(len(items), len(others)) similarities."""
@@ -117,6 +126,10 @@ class Similarity:
         if self.graph is not None:
             parts.append(self.graph.rows(items)[:, others].astype(np.float64))
         if self.points is not None:
-            away = squared_distances(self.points[items], self.points[others])
-            parts.append(np.exp(-away.astype(np.float64)))
+            parts.append(self._rbf(items, others))
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2.0
+
+    def _rbf(self, items: IntArray, others: IntArray) -> FloatArray:
+        assert self.points is not None
+        away = squared_distances(self.points[items], self.points[others])
+        return np.exp(-away.astype(np.float64))

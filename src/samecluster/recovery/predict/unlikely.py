@@ -144,4 +144,4 @@ def _alike(X: FloatArray, items: IntArray) -> FloatArray:
         others = np.random.default_rng(0).choice(others, room, replace=False)
     rows, known = np.concatenate([items, others]), np.arange(len(items))
     graph = Graph(features(X[rows], np.arange(len(rows))).astype(np.float32))
-    return np.asarray(graph.rows(known)[:, known], dtype=np.float64)
+    return graph.among(known)
