@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 from scipy import fft
+from threadpoolctl import threadpool_limits
 
 from samecluster._typing import FloatArray
 from samecluster.recovery.predict.graph import edges, nearest
@@ -29,6 +30,8 @@ _PULL, _FIRST_PULL = 1.5, 12.0
 _FOLLOWED = 3  # landmarks that say where another item lies
 
 
+# Small products: see `points.block_work.on_one_thread`.
+@threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
 def neighbour_map(X: FloatArray) -> FloatArray:
     """(n, 2) places of the rows of X, the same at every call."""
     rng = np.random.default_rng(0)

@@ -13,6 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from threadpoolctl import threadpool_limits
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.questions.pair import Answer, Verdict
@@ -38,6 +39,8 @@ class UnlikelyAnswer:
     sides: tuple[list[int], list[int]]
 
 
+# Small products: see `points.block_work.on_one_thread`.
+@threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
 def unlikely_answers(X: FloatArray, answers: Sequence[Answer]) -> list[UnlikelyAnswer]:
     """The answers that the others make unlikely, the least likely first; none if there are few."""
     sure = [one for one in answers if one.verdict is not Verdict.UNSURE]
@@ -48,6 +51,7 @@ def unlikely_answers(X: FloatArray, answers: Sequence[Answer]) -> list[UnlikelyA
     return [one for one in found if one.probability < _UNLIKELY]
 
 
+@threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
 def strangeness(X: FloatArray, ring: Sequence[Answer], known: Sequence[Answer]) -> list[float]:
     """How likely each of some answers that cannot all be right is the wrong one, by the known ones.
 
