@@ -54,7 +54,7 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
         ("true_margin", "ClusterMargin", "learn_cluster", "LearnedCluster", "Polynomial", "Lift"),
     ),
     "Data larger than memory": ("samecluster", ("recover_large", "start_large", "LargeRecovery")),
-    "Sessions": ("samecluster", ("Session", "SqliteStore")),
+    "Sessions": ("samecluster", ("Session", "ask", "SqliteStore")),
     "Who answers": ("samecluster.oracles", ()),
     "Data with a known margin": ("samecluster.instances", ()),
     "Tables": ("samecluster.tables", ()),

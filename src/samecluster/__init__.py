@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from samecluster.large.result import LargeRecovery
     from samecluster.lifts.lift import Lift
     from samecluster.lifts.polynomial import Polynomial
+    from samecluster.notebook import ask
     from samecluster.questions.look import (
         Board,
         Choice,
@@ -81,6 +82,7 @@ _HOME = {
     "SqliteStore": "sessions.storage.sqlite",
     "Unions": "questions.look",
     "Verdict": "questions.pair",
+    "ask": "notebook",
     "clustering_error": "recovery.result.clustering_error",
     "learn_cluster": "api",
     "load": "assignment.files",
@@ -126,6 +128,7 @@ __all__ = [
     "SqliteStore",
     "Unions",
     "Verdict",
+    "ask",
     "clustering_error",
     "errors",
     "instances",

@@ -70,6 +70,16 @@ def needs_server() -> None:
     )
 
 
+def needs_widget() -> None:
+    """InvalidInputError that says what to install unless there is what shows a widget."""
+    _modules(
+        "Questions in a notebook need anywidget: pip install samecluster[notebook]",
+        "anywidget",
+        "starlette",
+        "uvicorn",
+    )
+
+
 def _modules(if_missing: str, *names: str) -> list[Any]:
     try:
         return [importlib.import_module(name) for name in names]

@@ -10,12 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
+from sklearn.datasets import load_digits
 
 from samecluster import How, Recovery, Round, recover, start
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.plots import picture_svg, plot_clusters, plot_progress
 from samecluster.plots.layout import drawn, outline, spread
+from samecluster.plots.neighbour_map import neighbour_map
 from samecluster.plots.projection import best_views
 
 
@@ -64,7 +66,7 @@ def test_every_cluster_is_named_in_every_panel_and_every_kind_counted(n, d, k, d
     found = mixed(n, d, k)
     figure = plot_clusters(found, dark=dark)
     figure.draw_without_rendering()
-    n_panels = 1 if d <= 2 else 2
+    n_panels = 1 if d <= 2 or d > 10 else 2
     assert len(figure.axes) == n_panels
     assert texts(figure) == [str(label) for label in range(k)] * n_panels
     assert legend(figure) == [
@@ -255,3 +257,51 @@ def test_every_kind_of_label_is_drawn_and_no_point_twice(kinds: Sequence[tuple[i
     assert len(items) <= most + len(shown)
     if len(kinds) <= most:
         assert len(items) == len(kinds)
+
+
+def test_many_columns_become_a_map_on_which_groups_show() -> None:
+    """Of each digit's nearest neighbours on the map, most are the same digit; without labels."""
+    X, truth = load_digits(return_X_y=True)
+    (view,) = best_views(X[:600], np.full(600, -1), [f"pixel {j}" for j in range(64)])
+    assert view.is_map
+    places = np.column_stack([view.x, view.y])
+    away = np.sum((places[:, None] - places) ** 2, axis=2) + np.diag(np.full(600, np.inf))
+    same = truth[np.argsort(away, axis=1)[:, :5]] == truth[:600, None]
+    assert same.mean() > 0.9
+    (again,) = best_views(X[:600], truth[:600])
+    assert (again.x == view.x).all()
+
+
+def test_more_items_than_landmarks_lie_beside_their_neighbours(monkeypatch) -> None:
+    monkeypatch.setattr("samecluster.plots.neighbour_map._LANDMARKS", 200)
+    rng = np.random.default_rng(0)
+    truth = rng.integers(0, 4, 1000)
+    X = 8 * rng.normal(size=(4, 12))[truth] + rng.normal(size=(1000, 12))
+    places = neighbour_map(X)
+    middles = np.array([places[truth == group].mean(axis=0) for group in range(4)])
+    away = np.sum((places[:, None] - middles) ** 2, axis=2)
+    assert (np.argmin(away, axis=1) == truth).mean() > 0.99
+
+
+@pytest.mark.parametrize("n", [10, 12, 40])
+@pytest.mark.parametrize("kind", ["one place", "two places", "random"])
+def test_a_map_of_few_or_equal_items_is_finite(n, kind) -> None:
+    X = {
+        "one place": np.ones((n, 11)),
+        "two places": np.repeat([[0.0], [1e9]], n // 2, axis=0) * np.ones(11),
+        "random": np.random.default_rng(n).normal(size=(n, 11)),
+    }[kind]
+    assert np.isfinite(neighbour_map(X)).all()
+
+
+@pytest.mark.parametrize("d", [2, 5])
+def test_outliers_do_not_shrink_the_rest(d) -> None:
+    X = np.random.default_rng(0).normal(size=(1000, d))
+    X[3] = 1e6
+    view = best_views(X, np.full(1000, -1))[0]
+    assert view.n_beyond == 1
+    middle = np.quantile(view.x, 0.9) - np.quantile(view.x, 0.1)
+    assert middle > 0.15 * np.ptp(view.x)
+    one_value = np.zeros((1000, 2))
+    one_value[:4] = 1.0
+    assert best_views(one_value, np.full(1000, -1))[0].n_beyond == 0

@@ -28,7 +28,7 @@ FLOORS = [
     {"experiments", "reports", "testing"},
     {"workspace"},
     {"web"},
-    {"cli"},
+    {"cli", "notebook"},
     {"__init__", "__main__"},
 ]
 RECOVERY_FLOORS = [
@@ -286,6 +286,7 @@ def test_public_names_are_pinned() -> None:
         "SqliteStore",
         "Unions",
         "Verdict",
+        "ask",
         "clustering_error",
         "errors",
         "instances",

@@ -8,15 +8,18 @@ from typing import Any
 import numpy as np
 import pytest
 
-from samecluster import clustering_error, recover, start
+from samecluster import How, clustering_error, recover, start
 from samecluster.errors import AnswerError, InvalidInputError, ProtocolError
+from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import Board, Choice, LookSizes, Marks, Picks, Sheet, Unions
-from samecluster.questions.pair import Answer, Question
+from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.certify.plan import Certify
 from samecluster.sessions.question import SessionLook, SessionQuestion
+from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.session import Session
+from samecluster.sessions.storage.store import MemoryStore
 from tests.cases.campaign import runs
 from tests.cases.look_cases import answer_looks, tell, true_reply
 from tests.cases.session_cases import (
@@ -559,3 +562,35 @@ def test_whatever_happens_a_replay_is_the_session_and_answers_that_are_true_give
     assert clustering_error(session.snapshot().labels, np.array(TRUTH)) == 0
     assert not session.trouble
     assert json.loads(json.dumps([dict(event.body) for event in session.events()]))
+
+
+def test_a_sheet_of_ones_own_is_taken_in_at_once_and_again_after_a_restart(monkeypatch) -> None:
+    """As the board of groups makes them: the run begins anew once, not once per item."""
+    made = make_ellipsoids(n=80, d=2, k=3, random_state=0)
+    keys, store = [f"item {row}" for row in range(80)], MemoryStore()
+    session = Session.create(store, keys, made.X, seed=0)
+    for _ in range(8):
+        (question,) = session.ask()
+        one, two = made.labels[list(question.rows)]
+        session.tell(question.id, Verdict.of(one == two))
+    known = session.snapshot()
+    reference = int(np.flatnonzero(known.how_codes == How.ASKED)[0])
+    items = np.flatnonzero(known.how_codes != How.ASKED)[:12]
+    starts: list[int] = []
+    begin = Engine._start
+
+    def counted(engine: Engine) -> None:
+        starts.append(1)
+        begin(engine)
+
+    monkeypatch.setattr(Engine, "_start", counted)
+    body = {"kind": "sheet", "reference": keys[reference], "items": [keys[i] for i in items]}
+    odd = [keys[i] for i in items if made.labels[i] != made.labels[reference]]
+    session.tell_look(json.dumps(body), {"marked": odd})
+    (asked,) = session.ask()
+    assert len(starts) == 1
+    found = session.snapshot()
+    assert (found.how_codes[items[made.labels[items] == made.labels[reference]]] == How.ASKED).all()
+    again = Session.open(store, keys, made.X)
+    assert again.ask() == [asked]
+    assert (again.snapshot().labels == found.labels).all()

@@ -22,6 +22,7 @@ from samecluster.web.links import Participant, Participants, links_file
 from samecluster.web.server import Address, ServeOptions, Server
 from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
+from tests.sessions.test_slips import some_digits
 
 TOKEN = "0123456789abcdef0123"
 TLS = ssl.create_default_context()
@@ -70,6 +71,17 @@ def write_data(folder: Path, n: int = 120, k: int = 3, name: str = "shells.csv")
         for row, (x, label) in enumerate(zip(made.X.tolist(), made.labels, strict=True)):
             writer.writerow([f"s{row}", *x, f"note {label} {row}"])
     return Data(path, {f"s{row}": int(label) for row, label in enumerate(made.labels)})
+
+
+def write_some_digits(folder: Path) -> Data:
+    """300 digits by their pixels, about which one slip is found."""
+    X, labels = some_digits(0)
+    data = Data(folder / "digits.csv", {f"s{row}": int(k) for row, k in enumerate(labels)})
+    with data.path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow(["shell", *(f"p{j}" for j in range(64))])
+        writer.writerows([f"s{row}", *x] for row, x in enumerate(X.tolist()))
+    return data
 
 
 def begin(data: Data, **parameters: Any) -> None:

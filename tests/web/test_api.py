@@ -7,7 +7,7 @@ import time
 import httpx
 import pytest
 
-from tests.web.served import Data, Served, begin, in_thread, write_data
+from tests.web.served import Data, Served, begin, in_thread, write_data, write_some_digits
 
 
 @pytest.fixture
@@ -145,64 +145,6 @@ def test_flags_count_as_unsure_and_keep_their_note(data) -> None:
         assert owner.next()[0]["id"] != question["id"]
 
 
-def click(served: Served, person, number: int) -> tuple[str, dict]:
-    """Put the item of the next question into its group, or into none of those that there are."""
-    item = person.get("groups")["item"]["key"]
-    clusters = person.get("clusters")["clusters"]
-    # An item may stand for a group already, and then it is asked with which other one it goes.
-    others = [one for one in clusters if one["anchor"] != item]
-    number_of = {served.data.truth[one["anchor"]]: one["number"] for one in others}
-    group = number_of.get(served.data.truth[item])
-    done = person.post("placements", item=item, group=group, key=f"placement-{number}")
-    return item, done
-
-
-def test_a_whole_session_of_clicks_on_groups_counts_what_they_settle(tmp_path) -> None:
-    data = write_data(tmp_path, n=150, k=5)
-    with in_thread(data) as served:
-        owner = served.owner()
-        clicks = settled_questions = 0
-        while questions := owner.next():
-            clicks += 1
-            if owner.get("session")["which_group"]:
-                _, done = click(served, owner, clicks)
-                assert done["settled"], "every click answers something"
-                settled_questions += done["settled"]
-            else:
-                owner.answer(questions[0], data.verdict(questions[0]))
-                settled_questions += 1
-            owner.progress()
-        progress = owner.progress()
-        assert progress["n_questions"] == settled_questions >= clicks
-        assert progress["n_trouble"] == 0
-        assert_asked_labels_are_right(served, owner)
-        print(f"{clicks} clicks answered {settled_questions} questions")
-
-
-def test_a_click_sent_again_adds_nothing_and_is_undone_as_a_whole(tmp_path) -> None:
-    data = write_data(tmp_path, n=300, k=5)
-    with in_thread(data) as served:
-        owner = served.owner()
-        label_all(served, owner, most=25)
-        before = owner.progress()["n_questions"]
-        assert owner.get("session")["which_group"]
-        item, done = click(served, owner, 0)
-        assert owner.progress()["n_questions"] == before + done["settled"]
-        clusters = owner.get("clusters")["clusters"]
-        group = {data.truth[one["anchor"]]: one["number"] for one in clusters}[data.truth[item]]
-        again = owner.post("placements", item=item, group=group, key="placement-0")
-        assert again["settled"] == 0
-        for other in ({"item": item, "group": None}, {"item": "s0", "group": group}):
-            sent = {**other, "key": "placement-0"}
-            assert owner.client.post("/api/v1/placements", json=sent).status_code == 409
-        shown = owner.post("undo")["question"]
-        assert item in (shown["item"]["key"], shown["comparator"]["key"])
-        owner.post(f"clusters/{group}/name", name="seen")
-        assert owner.get("progress")["n_questions"] == before
-        unknown = {"item": item, "group": 99, "key": "placement-1"}
-        assert owner.client.post("/api/v1/placements", json=unknown).status_code == 422
-
-
 def test_names_belong_to_groups_and_annotators_may_give_them(data) -> None:
     with in_thread(data) as served:
         owner, ann = served.owner(), served.invite("Ann")
@@ -249,7 +191,6 @@ def test_disagreement_asks_before_it_changes_anything(data) -> None:
         assert effect["text"]
         owner.answer(question, "different")
         member = owner.get(f"clusters/{one}")["members"][-1]["item"]["key"]
-        assert owner.post("split", cluster=one, items=[member])["questions"] in (0, 1)
         assert owner.post("doubt", item=member)["questions"] >= 1
 
 
@@ -270,6 +211,30 @@ def test_contradictions_are_listed_with_remedies_that_owners_apply(data) -> None
         assert owner.post("remedies/apply", id=remedy)["progress"]["n_trouble"] == 0
         gone = owner.client.post("/api/v1/remedies/apply", json={"id": remedy})
         assert gone.status_code == 409
+
+
+def test_an_answer_that_does_not_fit_is_named_and_asked_from_another_side(tmp_path) -> None:
+    """One slip among answers about digits; the two items of it are in the trouble that follows."""
+    data = write_some_digits(tmp_path)
+    with in_thread(data) as served:
+        owner, slip, found = served.owner(), None, {}
+        assert owner.post("second-look") == {"question": None, "text": ""}
+        for n in range(150):
+            (question,) = owner.next()
+            verdict = data.verdict(question)
+            if slip is None and n >= 12 and verdict == "same":
+                slip, verdict = question, "different"
+            owner.answer(question, verdict)
+            if n % 10 == 9 and (again := owner.post("second-look"))["question"]:
+                found[again["question"]] = again["text"]
+                assert owner.next()[0]["id"] == again["question"]
+            if owner.progress()["n_trouble"]:
+                break
+        assert slip is not None
+        pair = {slip["item"]["key"], slip["comparator"]["key"]}
+        assert any(all(key in text for key in pair) for text in found.values())
+        (trouble,) = owner.get("trouble")["trouble"]
+        assert {item["key"] for item in trouble["answers"][0]["items"]} == pair
 
 
 def test_the_plot_follows_labels_without_being_sent_again(data) -> None:

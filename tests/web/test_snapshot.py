@@ -1,7 +1,7 @@
 """Summaries of a session: what they count, and that they never change."""
 
 from samecluster.questions.pair import Verdict
-from samecluster.web.snapshot import MOST_GROUPS, SessionSummary, how_counts_of
+from samecluster.web.snapshot import SessionSummary, how_counts_of
 from tests.cases.session_cases import instance, new_session
 
 N = 40
@@ -12,7 +12,6 @@ def test_the_first_summary_needs_no_work() -> None:
     blank = SessionSummary.blank(session)
     assert blank.recovery is None
     assert blank.label(3) == -1
-    assert not blank.may_choose
     assert blank.progress["by_how"]["unassigned"] == blank.progress["n_items"] == N
     assert blank.progress["ended"] == ""
 
@@ -37,11 +36,9 @@ def test_a_summary_counts_every_item_once_and_stays_as_it_is() -> None:
     assert total == N
 
 
-def test_a_choice_is_offered_of_two_to_twelve_groups() -> None:
-    for n, offered in ((0, False), (1, False), (2, True), (MOST_GROUPS, True), (13, False)):
-        anchors = {number: f"item {number}" for number in range(n)}
-        summary = SessionSummary(0, 0, None, anchors, {1: "shells"}, {}, {})
-        assert summary.may_choose is offered
+def test_a_group_goes_by_its_number_and_its_name() -> None:
+    anchors = {number: f"item {number}" for number in range(3)}
+    summary = SessionSummary(0, 0, None, anchors, {1: "shells"}, {}, {})
     assert summary.group(1) == {"number": 1, "name": "shells"}
     assert summary.group(2) == {"number": 2, "name": None}
     assert summary.group(-1) is None

@@ -6,6 +6,7 @@ import pytest
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.result.how import How
+from samecluster.web.operations.group_board import GroupBoard
 from samecluster.web.plot import Plot
 from samecluster.web.snapshot import SessionSummary
 from samecluster.web.views import Views, why
@@ -57,18 +58,43 @@ def test_members_beside_a_question_are_sure_ones_and_the_nearest_first(views, su
     assert views.members_like(-1, 5, summary) == []
 
 
-def test_pages_of_members_are_the_surest_first_and_hold_all(views, summary) -> None:
+@pytest.fixture(scope="module")
+def board(views):
+    return GroupBoard(views)
+
+
+def test_pages_of_members_are_the_doubtful_first_and_hold_all(board, summary) -> None:
     (number, *_) = summary.anchors
-    whole = views.members(number, 0, 200, None, summary)
-    pages = [views.members(number, at, 4, None, summary)["members"] for at in range(0, 60, 4)]
+    whole = board.members(number, 0, 200, None, summary)
+    pages = [board.members(number, at, 4, None, summary)["members"] for at in range(0, 60, 4)]
     assert [member for page in pages for member in page] == whole["members"]
-    assert len(whole["members"]) == whole["total"] == whole["size"]
-    codes = [How[member["how"].upper()] for member in whole["members"]]
-    assert codes == sorted(codes, reverse=True)
-    some = views.members(number, 0, 200, "asked", summary)
-    assert some["total"] == codes.count(How.ASKED)
+    assert len(whole["members"]) == whole["total"] == whole["size"] - 1
+    assert whole["reference"] not in [member["item"] for member in whole["members"]]
+    surest = [(How[m["how"].upper()], m["probability"] or 0.0) for m in whole["members"]]
+    assert surest == sorted(surest)
+    some = board.members(number, 0, 200, "asked", summary)
+    assert some["total"] == [how for how, _ in surest].count(How.ASKED)
     assert some["size"] == whole["size"]
-    assert views.members(99, 0, 4, None, summary) is None
+    assert board.members(99, 0, 4, None, summary) is None
+
+
+def test_cards_are_the_largest_first_each_with_members_of_its_own(board, views, summary) -> None:
+    page = board.page(0, 100, summary)
+    assert page["total"] == len(page["groups"]) == len(summary.anchors)
+    sizes = [group["size"] for group in page["groups"]]
+    assert sizes == sorted(sizes, reverse=True)
+    labels, how = summary.recovery.labels, summary.recovery.how_codes
+    for group in page["groups"]:
+        typical = [views.row(item["key"]) for item in group["typical"]]
+        doubtful = [views.row(member["item"]["key"]) for member in group["doubtful"]]
+        assert 1 <= len(typical) <= 4
+        assert all(labels[typical + doubtful] == group["number"])
+        assert how[typical[0]] == How.ASKED
+        assert len(doubtful) == min(4, group["n_doubtful"])
+        assert all(member["probability"] < 0.9 for member in group["doubtful"])
+    assert [one["number"] for one in board.page(1, 1, summary)["groups"]] == [
+        page["groups"][1]["number"]
+    ]
 
 
 def test_sizes_of_clusters_are_those_of_the_labels(views, summary) -> None:
@@ -87,10 +113,11 @@ def test_the_reason_of_an_asked_label_names_every_answer_about_it(views, summary
             assert f"{said.verdict.value} as {other}" in text
 
 
-def test_before_anything_is_known_there_is_nothing_to_show(views, opened) -> None:
+def test_before_anything_is_known_there_is_nothing_to_show(board, views, opened) -> None:
     blank = SessionSummary.blank(opened.session)
     assert views.clusters(blank) == []
-    assert views.members(0, 0, 4, None, blank) is None
+    assert board.members(0, 0, 4, None, blank) is None
+    assert board.page(0, 4, blank)["groups"] == []
     plot = Plot(opened.data.X, ("length", "width"), views)
     labels = plot.labels(blank)
     assert set(labels["labels"]) == {-1}

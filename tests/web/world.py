@@ -279,7 +279,7 @@ class World:
         elif luck < 0.98:
             person.is_gone = True
         else:
-            self._place(person, question["item"]["key"])
+            self._check_group(person, question["item"]["key"])
 
     def _answer(self, person: Person, id_: str) -> None:
         one, two = id_.split(":")
@@ -309,13 +309,19 @@ class World:
         body = {"look": id_, "reply": reply, "key": person.key(), "seconds": 2.0}
         self._send(person, "looks", body)
 
-    def _place(self, person: Person, item: str) -> None:
-        truth = self.begun.table.truth
+    def _check_group(self, person: Person, item: str) -> None:
+        """Reply to a sheet of the person's own, as the board of groups has them."""
         anchors = self.server.thread.summary.anchors if self.server else {}
-        groups = [number for number, anchor in anchors.items() if truth[anchor] == truth[item]]
-        body = {"item": item, "group": groups[0] if groups else None, "key": person.key()}
-        self.errs = True  # by now the group may have another number, or there may be one
-        self._send(person, "placements", body)
+        others = sorted({*self.begun.table.truth} - {item, *anchors.values()})
+        references = [anchor for anchor in anchors.values() if anchor != item]
+        if not references:
+            self._send(person, "release", {})
+            return
+        items = [item, *others[: 1 + len(others) % 3]]
+        look = {"kind": "sheet", "reference": references[0], "items": items}
+        reply = self.begun.table.reply(look)
+        body = {"look": json.dumps(look), "reply": reply, "key": person.key(), "seconds": 2.0}
+        self._send(person, "looks", body)
 
     def _send(self, person: Person, path: str, body: dict[str, Any]) -> None:
         person.n_sent += 1
@@ -386,7 +392,7 @@ class World:
             person.screen = [one for one in person.screen if one["id"] != body["question"]]
         elif path == "undo" and reply["question"] is not None:
             person.screen = [reply["question"]]
-        elif path in ("release", "placements"):
+        elif path == "release":
             person.screen = []
 
     # -- accidents ---------------------------------------------------------------------------------
@@ -627,11 +633,6 @@ class World:
             for id_ in _pairs_of(body["look"]):
                 if leases.get(id_, ("",))[0] == person.name:
                     del leases[id_]
-        if path == "placements":
-            ended = {id_ for id_, one in leases.items() if body["item"] in id_.split(":")}
-            self.server.leases = leases = {
-                id_: one for id_, one in leases.items() if id_ not in ended or one[0] != person.name
-            }
         if path == "release":
             self.server.leases = {id_: one for id_, one in leases.items() if one[0] != person.name}
         if path == "heartbeat":

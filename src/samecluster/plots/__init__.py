@@ -17,7 +17,14 @@ if TYPE_CHECKING:
 
     from samecluster.recovery.result.result import Recovery
 
-__all__ = ["MISSING", "can_draw", "picture_svg", "plot_clusters", "plot_progress"]
+__all__ = [
+    "MISSING",
+    "can_draw",
+    "cluster_figures",
+    "picture_svg",
+    "plot_clusters",
+    "plot_progress",
+]
 
 MISSING = "pictures need matplotlib: pip install samecluster[plots]"
 
@@ -60,12 +67,24 @@ def plot_clusters(
         raise InvalidInputError(
             f"columns must name all {recovery.points.shape[1]} columns, got {len(columns)} names"
         )
+    return cluster_figures(recovery, columns, names or {}, (dark,))[0]
+
+
+def cluster_figures(
+    recovery: Recovery,
+    columns: Sequence[str] | None,
+    names: Mapping[int, str],
+    dark: Sequence[bool] = (False, True),
+) -> list[Figure]:
+    """`plot_clusters` for light and dark pages; where the points go is worked out once."""
     _needs_matplotlib()
     from samecluster.plots import clusters, style
 
-    theme = style.DARK if dark else style.LIGHT
-    with style.applied(theme):
-        return clusters.picture(recovery, columns, names or {}, theme)
+    views, figures = clusters.views_of(recovery, columns), []
+    for theme in (style.DARK if one else style.LIGHT for one in dark):
+        with style.applied(theme):
+            figures.append(clusters.picture(recovery, views, names, theme))
+    return figures
 
 
 def plot_progress(recovery: Recovery, *, dark: bool = False) -> Figure:

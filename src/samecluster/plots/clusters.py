@@ -30,20 +30,21 @@ _DASHES = ("-", "--", ":", "-.", (0, (6, 1, 1, 1, 1, 1)))
 """Colours come again after six clusters, and then with other dashes."""
 
 
+def views_of(recovery: Recovery, columns: Sequence[str] | None) -> list[View]:
+    if recovery.points.shape[1] == 1:
+        return [_strips(recovery, columns)]
+    return best_views(recovery.points, recovery.labels, columns)
+
+
 def picture(
-    recovery: Recovery, columns: Sequence[str] | None, names: Mapping[int, str], theme: Theme
+    recovery: Recovery, views: Sequence[View], names: Mapping[int, str], theme: Theme
 ) -> Figure:
-    one_column = recovery.points.shape[1] == 1
-    views = (
-        [_strips(recovery, columns)]
-        if one_column
-        else best_views(recovery.points, recovery.labels, columns)
-    )
     figure = Figure(figsize=(5.2 * len(views) + 0.6, 4.8))
     items = drawn(recovery, _MOST_DRAWN)
     for panel, view in zip(figure.subplots(1, len(views), squeeze=False)[0], views, strict=True):
         _points(panel, view, recovery, items, theme)
-        _ellipses(panel, view, recovery.labels, theme)
+        if not view.is_map:
+            _ellipses(panel, view, recovery.labels, theme)
         _labels(panel, view, recovery.labels, names, theme)
         _axes(panel, view)
     _legend(figure, recovery, len(items), theme)
@@ -138,7 +139,8 @@ def _shortened(name: str) -> str:
 
 
 def _axes(panel: Axes, view: View) -> None:
-    panel.set_title(view.title, loc="left", fontsize=10)
+    beyond = f"{view.n_beyond:,} far beyond the others drawn on the edge" * bool(view.n_beyond)
+    panel.set_title("; ".join(filter(None, (view.title, beyond))), loc="left", fontsize=10)
     panel.set_xlabel(view.x_label)
     panel.set_ylabel(view.y_label)
     if not view.plain:

@@ -1,4 +1,4 @@
-"""From d columns to the plane: the directions in which clusters lie furthest apart.
+"""From d columns to the plane: the directions in which clusters lie furthest apart, or a map.
 
 Numbers only; nothing is drawn here.
 """
@@ -6,13 +6,24 @@ Numbers only; nothing is drawn here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import linalg
+from scipy.spatial import KDTree
 
 from samecluster._typing import FloatArray, IntArray
+from samecluster.plots.neighbour_map import LARGEST, neighbour_map
 
+_FEW_COLUMNS = 10
+"""Of more columns, as pictures and texts have, two directions may show little: a map is tried."""
+_MANY_ITEMS = 5
+"""Items per column from which on directions that separate labels are not bound to be chance."""
+_LEAST_MAPPED = 10
+"""Items: fewer have no neighbourhoods."""
+_OUTER, _ROOM = 0.005, 0.5
+"""The share of items at each end that may be outliers, and how far beyond the others, in widths of
+these, an item is drawn where it lies."""
 _MOST_POINTS = 100_000
 """Directions are found from this many points; more would hardly turn them."""
 _RIDGE = 1e-6
@@ -32,16 +43,56 @@ class View:
     y_label: str
     plain: bool
     """Whether the axes are columns of the data, so that their numbers mean something."""
+    n_beyond: int = 0
+    """Items that lie far beyond the others, and are drawn on the edge."""
+
+    @property
+    def is_map(self) -> bool:
+        """Whether only nearness means something, and no direction."""
+        return not self.plain and not self.x_label
 
 
-def best_views(X: FloatArray, labels: IntArray, columns: Sequence[str] | None = None) -> list[View]:
+def best_views(
+    X: FloatArray,
+    labels: IntArray,
+    columns: Sequence[str] | None = None,
+    mapped: FloatArray | None = None,
+) -> list[View]:
     """The two planes (for three columns or more) that show the clusters best, the better first.
 
     Two columns are shown as they are. Otherwise the first directions are those of Fisher's
     discriminant, in which cluster centres differ most for the spread within clusters; where there
-    are more directions to fill than clusters tell, principal components follow. Not for one
-    column.
+    are more directions to fill than clusters tell, principal components follow. Of more than 10
+    columns there is one map of neighbours (``mapped``, if it was made before) unless directions
+    keep clusters better apart. Not for one column.
     """
+    is_telling = not is_mappable(X) or len(X) >= _MANY_ITEMS * X.shape[1]
+    views = _planes(X, labels, columns) if is_telling else []
+    if is_mappable(X):
+        at = neighbour_map(X) if mapped is None else mapped
+        title = "items near each other are alike"
+        on_map = View(title, at[:, 0], at[:, 1], "", "", plain=False)
+        if not views or _purity(views[0], labels) <= _purity(on_map, labels):
+            views = [on_map]
+    return list(map(_without_outliers, views))
+
+
+def is_mappable(X: FloatArray) -> bool:
+    """Whether there are enough columns for a map, and neither too few nor too many items."""
+    return X.shape[1] > _FEW_COLUMNS and _LEAST_MAPPED <= len(X) <= LARGEST
+
+
+def _purity(view: View, labels: IntArray) -> float:
+    """The share of labelled items whose nearest other one has their label."""
+    known = np.flatnonzero(labels >= 0)
+    if len(known) < 2:
+        return 0.0
+    at = np.column_stack([view.x, view.y])[known]
+    _, found = KDTree(at).query(at, 2)
+    return float(np.mean(labels[known[found[:, 1]]] == labels[known]))
+
+
+def _planes(X: FloatArray, labels: IntArray, columns: Sequence[str] | None) -> list[View]:
     d = X.shape[1]
     names = [f"column {j + 1}" for j in range(d)] if columns is None else list(columns)
     if d == 2:
@@ -58,6 +109,18 @@ def best_views(X: FloatArray, labels: IntArray, columns: Sequence[str] | None = 
         View(title, at[:, i], at[:, j], descriptions[i], descriptions[j], plain=False)
         for title, (i, j) in (("best projection", (0, 1)), ("second best projection", second))
     ]
+
+
+def _without_outliers(view: View) -> View:
+    """Few items far away must not shrink the rest: they go to the edge."""
+    at = np.array([view.x, view.y])
+    low, high = np.quantile(at, [_OUTER, 1 - _OUTER], axis=1)
+    room = _ROOM * (high - low)
+    # Where nearly all have one value, the others are what there is to see.
+    room = np.where(room > 0, room, np.inf)
+    kept = np.clip(at.T, low - room, high + room)
+    n_beyond = int(np.count_nonzero((kept != at.T).any(axis=1)))
+    return replace(view, x=kept[:, 0], y=kept[:, 1], n_beyond=n_beyond) if n_beyond else view
 
 
 def _scaled(X: FloatArray) -> FloatArray:

@@ -6,7 +6,7 @@ import base64
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from samecluster.plots import MISSING, can_draw, picture_svg, plot_clusters, plot_progress
+from samecluster.plots import MISSING, can_draw, cluster_figures, picture_svg, plot_progress
 from samecluster.recovery.result.result import Recovery
 from samecluster.reports.markup import Markup, tag
 
@@ -18,23 +18,22 @@ def cluster_picture(
     recovery: Recovery, columns: Sequence[str] | None, names: Mapping[int, str]
 ) -> Markup:
     return _picture(
-        "Points coloured by cluster, with an ellipse around each cluster; markers say how labels "
-        "are known.",
-        lambda dark: plot_clusters(recovery, columns=columns, names=names, dark=dark),
+        "Points coloured by cluster; markers say how labels are known.",
+        lambda: cluster_figures(recovery, columns, names),
     )
 
 
 def progress_picture(recovery: Recovery) -> Markup:
     return _picture(
         "Labels known against questions asked.",
-        lambda dark: plot_progress(recovery, dark=dark),
+        lambda: [plot_progress(recovery, dark=dark) for dark in (False, True)],
     )
 
 
-def _picture(description: str, draw: Callable[[bool], Figure]) -> Markup:
+def _picture(description: str, draw: Callable[[], Sequence[Figure]]) -> Markup:
     if not can_draw():
         return tag("p", f"Not drawn: {MISSING}", class_="quiet")
-    light, dark = (_address(picture_svg(draw(dark))) for dark in (False, True))
+    light, dark = (_address(picture_svg(figure)) for figure in draw())
     return tag(
         "picture",
         tag("source", srcset=dark, media="(prefers-color-scheme: dark)"),

@@ -6,8 +6,8 @@ remedy would change before a person chooses it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,7 @@ from samecluster.errors import AnswerError, RefutedError, SameClusterError
 from samecluster.questions.conflicts.answer_book import AnswerBook
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
+from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.running.engine import weaker_margin
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, Vote, is_tie, pair_of
@@ -48,6 +49,17 @@ class Conflict:
 
     def __str__(self) -> str:
         return self.text
+
+
+@dataclass(frozen=True)
+class SecondLook:
+    """An answer that does not fit the others, and a question that puts it from another side."""
+
+    answer: Vote
+    question: SessionQuestion
+
+    def __str__(self) -> str:
+        return f"{self.answer} does not fit the other answers: look again"
 
 
 @dataclass(frozen=True)
@@ -96,6 +108,14 @@ def conflicts_in(state: State, refutation: SameClusterError | None) -> list[Conf
     if refutation is not None:
         found.append(_refutation(state, refutation))
     return found
+
+
+def ranked(conflict: Conflict, strange: Callable[[Sequence[Vote]], list[float]]) -> Conflict:
+    """The same with the answer that is likeliest to be wrong first; ``strange`` says how likely."""
+    scores = dict(zip(conflict.answers, strange(conflict.answers), strict=True))
+    votes = sorted(conflict.answers, key=lambda vote: -scores[vote])
+    others = [one for one in conflict.remedies if one.events[0][0] != "retracted"]
+    return replace(conflict, answers=tuple(votes), remedies=(*others, *_retractions(votes)))
 
 
 def new_contradictions(before: State, after: State) -> list[tuple[Vote, ...]]:

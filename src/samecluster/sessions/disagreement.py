@@ -7,22 +7,30 @@ doubt.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.questions.pair import Verdict
+from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.recovery.predict.unlikely import strangeness, unlikely_answers
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.conflicts import Conflict, Effect, Remedy, conflicts_in
+from samecluster.sessions.conflicts import (
+    Conflict,
+    Effect,
+    Remedy,
+    SecondLook,
+    conflicts_in,
+    ranked,
+)
 from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.state.state import State
-from samecluster.sessions.state.votes import pair_of
+from samecluster.sessions.state.votes import Pair, Vote, pair_of
 
 
 class Disagreement:
@@ -30,6 +38,27 @@ class Disagreement:
 
     def __init__(self, recorder: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
         self._recorder, self._known, self._queue = recorder, known, queue
+        self._looked_again: set[Pair] = set()
+
+    def look_again(self, who: str | None = None) -> SecondLook | None:
+        """An answer that the others make very unlikely, put from another side, next to come.
+
+        For people, who may slip: a wrong answer is found if the two cannot both be right. Each
+        answer once. None if all fit, if there are few, or in an audit.
+        """
+        state, recovery = self._recorder.state, self._known.snapshot()
+        if recovery.audit is not None:
+            return None
+        keys = state.items.keys
+        for one in unlikely_answers(recovery.points, recovery.answers):
+            pair = pair_of(keys[row] for row in one.answer.question.pair)
+            votes = state.book.votes(pair)
+            ones, twos = (np.array(side) for side in one.sides)
+            items = _nearest_new_pair(ones, twos, recovery, state, who)
+            if votes and items is not None and pair not in self._looked_again:
+                self._looked_again.add(pair)
+                return SecondLook(votes[0], self._queue.want(items, who))
+        return None
 
     def doubt(self, item: str, who: str | None = None) -> list[SessionQuestion]:
         """ "This label is wrong": questions that put the item against asked members, next to come.
@@ -68,6 +97,19 @@ class Disagreement:
     def conflicts(self) -> list[Conflict]:
         """What does not fit together, with the answers concerned and remedies."""
         return conflicts_in(self._recorder.state, self._known.engine.refutation)
+
+    def ranked_conflicts(self) -> list[Conflict]:
+        """The same, the answer first that is likeliest to be wrong by how alike items are."""
+        row_of, known = self._recorder.state.items.row_of, self._known.snapshot()
+
+        def strange(votes: Sequence[Vote]) -> list[float]:
+            answers = [
+                Answer(Question(*(row_of[item] for item in vote.items)), vote.verdict)
+                for vote in votes
+            ]
+            return strangeness(known.points, answers, known.answers) if answers else []
+
+        return [ranked(conflict, strange) for conflict in self.conflicts()]
 
     def preview(self, remedy: Remedy) -> Effect:
         """What a remedy would do to the labels. Takes as long as a resume."""
@@ -116,8 +158,15 @@ def _pair_between(
     a: int, b: int, recovery: Recovery, state: State, who: str | None
 ) -> tuple[str, str] | None:
     """A pair of asked members of two clusters that this person was not asked about, or None."""
-    keys = state.items.keys
     ones, twos = _asked_rows(recovery, a), _asked_rows(recovery, b)
+    return _nearest_new_pair(ones, twos, recovery, state, who)
+
+
+def _nearest_new_pair(
+    ones: IntArray, twos: IntArray, recovery: Recovery, state: State, who: str | None
+) -> tuple[str, str] | None:
+    """Two items, one of each side, that this person was not asked about; near each other."""
+    keys = state.items.keys
     for one in ones.tolist():
         for two in _by_distance(twos, one, recovery):
             if _is_new_pair(keys[one], keys[two], state, who):

@@ -267,6 +267,8 @@ class Session:
     update = _offered(Declarations.update, "_declarations")
     confirm = _offered(Declarations.confirm, "_declarations")
 
+    look_again = _offered(Disagreement.look_again, "_disagreement")
+    ranked_conflicts = _offered(Disagreement.ranked_conflicts, "_disagreement")
     doubt = _offered(Disagreement.doubt, "_disagreement")
     merge = _offered(Disagreement.merge, "_disagreement")
     split = _offered(Disagreement.split, "_disagreement")

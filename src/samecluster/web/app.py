@@ -147,7 +147,7 @@ def _failed(context: ServerContext) -> Callable[[Request, Exception], Awaitable[
 
     async def failed(_: Request, error: Exception) -> Response:
         assert isinstance(error, SameClusterError)
-        text = str(error)
+        text = context.names.in_text(str(error))
         for folder in sorted(folders, key=len, reverse=True):
             text = text.replace(folder, "")
         if isinstance(error, StoreError) and _ABSOLUTE.search(text):

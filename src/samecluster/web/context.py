@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -13,6 +14,7 @@ from samecluster.web.links import Participant, Participants
 from samecluster.web.plot import Plot
 from samecluster.web.session_thread import SessionThread
 from samecluster.web.views import Views
+from samecluster.workspace.item_names import ItemNames
 from samecluster.workspace.open import OpenSession
 
 
@@ -36,8 +38,7 @@ class Call:
 class ServerContext:
     """A session that is being served.
 
-    ``seen`` is the time of each person's last request, ``placed`` the events of each person's last
-    placement, which are taken back together.
+    ``seen`` is the time of each person's last request.
     """
 
     opened: OpenSession
@@ -48,7 +49,11 @@ class ServerContext:
     people: Participants
     lease_seconds: float
     seen: dict[str | None, datetime] = field(default_factory=dict)
-    placed: dict[str | None, list[int]] = field(default_factory=dict)
+
+    @cached_property
+    def names(self) -> ItemNames:
+        """Names of items, for texts that have keys in them."""
+        return ItemNames(self.opened.data)
 
     def files(self) -> list[Path]:
         """The files that errors may name."""

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.plots.projection import View, best_views
+from samecluster.plots.neighbour_map import neighbour_map
+from samecluster.plots.projection import View, best_views, is_mappable
 from samecluster.web.snapshot import SessionSummary
 from samecluster.web.views import Views
 
@@ -24,12 +25,13 @@ class _DrawnPlot:
 
 
 class Plot:
-    """Points to draw. The plane changes only when the set of clusters does: eyes can follow."""
+    """Points to draw. The plane changes only when the set of clusters does."""
 
     def __init__(self, X: FloatArray, columns: tuple[str, ...], views: Views) -> None:
-        self._X, self._columns, self._views = X, columns, views
         self._rows = _chosen(len(X))
+        self._X, self._columns, self._views = X[self._rows], columns, views
         self._drawn: _DrawnPlot | None = None
+        self._map: FloatArray | None = None  # no label is in it: it is made once
         self._drawing = threading.Lock()
 
     def version_for(self, summary: SessionSummary) -> int:
@@ -45,8 +47,9 @@ class Plot:
             **self.labels(summary),
             "version": drawn.version,
             "axes": [drawn.view.x_label, drawn.view.y_label],
-            "x": _rounded(drawn.view.x[self._rows]),
-            "y": _rounded(drawn.view.y[self._rows]),
+            "n_beyond": drawn.view.n_beyond,
+            "x": _rounded(drawn.view.x),
+            "y": _rounded(drawn.view.y),
             "items": [self._views.key(row) for row in self._rows.tolist()],
             "titles": [self._views.title(row) for row in self._rows.tolist()],
         }
@@ -67,19 +70,22 @@ class Plot:
         with self._drawing:
             version = self.version_for(summary)
             if self._drawn is None or self._drawn.version != version:
-                view = _view(self._X, summary, self._columns)
+                labels = np.array(self.labels(summary)["labels"])
+                if self._map is None and is_mappable(self._X):
+                    self._map = neighbour_map(self._X)
+                view = _view(self._X, labels, self._columns, self._map)
                 self._drawn = _DrawnPlot(version, view, frozenset(summary.anchors))
             return self._drawn
 
 
-def _view(X: FloatArray, summary: SessionSummary, columns: tuple[str, ...]) -> View:
-    recovery = summary.recovery
-    labels = np.full(len(X), -1) if recovery is None else recovery.labels
+def _view(
+    X: FloatArray, labels: IntArray, columns: tuple[str, ...], mapped: FloatArray | None
+) -> View:
     if X.shape[1] == 1:
         # One column: points on a line would hide each other.
         spread = np.random.default_rng(0).uniform(size=len(X))
         return View("", X[:, 0], spread, columns[0] if columns else "column 1", "", plain=True)
-    return best_views(X, labels, columns if len(columns) == X.shape[1] else None)[0]
+    return best_views(X, labels, columns if len(columns) == X.shape[1] else None, mapped)[0]
 
 
 def _chosen(n: int) -> IntArray:

@@ -129,7 +129,7 @@ class Server:
         owner = Participant(options.who, "owner")
         if options.token is not None:
             people.accept(options.token, owner)
-        self.context = _context(opened, data, people, options)
+        self.context = server_context(opened, data, people, options)
         try:
             hosts = Hosts.of(address.host, address.allow_hosts)
             cookie = f"samecluster-{session_id(opened.path)}"
@@ -162,9 +162,10 @@ class Server:
         self._listening.close()
 
 
-def _context(
+def server_context(
     opened: OpenSession, data: str, people: Participants, options: ServeOptions
 ) -> ServerContext:
+    """What the operations of a session work on."""
     images = images_of(opened, data, options.image_column)
     columns = checked_columns(opened, options.show)
     if images is not None and not options.show:

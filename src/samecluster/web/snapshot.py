@@ -17,9 +17,6 @@ from samecluster.sessions.progress import Progress
 from samecluster.sessions.session import Session
 from samecluster.workspace.status import how_counts, minutes_left, questions_left
 
-MOST_GROUPS = 12
-"""More groups than this are too many to choose from at a glance."""
-
 
 @dataclass(frozen=True, eq=False)
 class SessionSummary:
@@ -74,11 +71,6 @@ class SessionSummary:
         """The number that a group goes by now; None if there is no such group."""
         number = self.aliases.get(number, number)
         return number if number in self.anchors else None
-
-    @property
-    def may_choose(self) -> bool:
-        """Whether one of the groups can be chosen at a glance."""
-        return 2 <= len(self.anchors) <= MOST_GROUPS
 
     def label(self, row: int) -> int:
         return -1 if self.recovery is None else int(self.recovery.labels[row])

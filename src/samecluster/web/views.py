@@ -97,7 +97,7 @@ class Views:
             return {**blank, "kind": "pair", "id": asked.id, "question": question, "before": None}
         look = asked.look
         told = {**blank, "kind": asked.body["kind"], "id": asked.id, "before": asked.before}
-        told["differs"] = differing(self._opened, look.shown, self.columns)
+        told["differs"] = self.differing(look.shown)
         if isinstance(look, Choice):
             told["item"] = self.item(look.item)
             told["groups"] = [
@@ -132,21 +132,6 @@ class Views:
         nearest = rows[np.lexsort((gaps, -how[rows]))[:_CONTEXT]]
         return [self.item(member) for member in nearest.tolist()]
 
-    def groups(self, row: int | None, summary: SessionSummary) -> dict[str, Any]:
-        """The groups that an item can be put into."""
-        itself = [] if row is None else [row]
-        found = [
-            {
-                "number": number,
-                "name": summary.names.get(number),
-                "members": self.members_like(
-                    number, self.row(anchor) if row is None else row, summary, without=itself
-                ),
-            }
-            for number, anchor in sorted(summary.anchors.items())
-        ]
-        return {"item": None if row is None else self.item(row), "groups": found}
-
     def clusters(self, summary: SessionSummary) -> list[dict[str, Any]]:
         if summary.recovery is None:
             return []
@@ -166,41 +151,9 @@ class Views:
             )
         return found
 
-    def members(
-        self, number: int, offset: int, limit: int, how: str | None, summary: SessionSummary
-    ) -> dict[str, Any] | None:
-        """A page of the members of a group, the surest first; None if there is no such group."""
-        now = summary.cluster(number)
-        if now is None or summary.recovery is None:
-            return None
-        number = now
-        recovery = summary.recovery
-        rows = np.flatnonzero(recovery.labels == number)
-        size = len(rows)
-        if how is not None:
-            rows = rows[recovery.how_codes[rows] == How[how.upper()]]
-        order = rows[np.argsort(-recovery.how_codes[rows].astype(int), kind="stable")]
-        page = order[offset : offset + limit].tolist()
-        return {
-            "number": number,
-            "name": summary.names.get(number),
-            "size": size,
-            "members": [
-                {
-                    "item": self.item(row),
-                    "how": How(recovery.how_codes[row]).name.lower(),
-                    "probability": _probability(recovery.probability, row),
-                }
-                for row in page
-            ],
-            "total": len(rows),
-        }
-
-
-def _probability(probability: Any, row: int) -> float | None:
-    if probability is None or np.isnan(probability[row]):
-        return None
-    return float(probability[row])
+    def differing(self, rows: Sequence[int]) -> list[str]:
+        """The columns in which some of these items differ much from the first."""
+        return differing(self._opened, rows, self.columns)
 
 
 def why(recovery: Recovery, row: int, views: Views) -> str:

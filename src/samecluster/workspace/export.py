@@ -22,6 +22,7 @@ from samecluster.sessions.session import Session
 from samecluster.tables.display import columns_to_show, shown
 from samecluster.tables.result_files import NAMES, is_result_file
 from samecluster.tables.writing import format_of, write_results
+from samecluster.workspace.item_names import ItemNames
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.typed_command import typed
 
@@ -162,13 +163,13 @@ def write_session_report(
     force: bool = False,
 ) -> None:
     """The report as one HTML file; values of items that were asked about only if told to."""
-    state = opened.session.state
+    state, names = opened.session.state, ItemNames(opened.data)
     write_report(
         known.recovery,
         path,
         title=opened.table.source,
-        trouble=known.trouble,
-        exceptions=sorted(state.exceptions),
+        trouble=[names.in_text(str(one)) for one in known.trouble],
+        exceptions=[names(key) for key in sorted(state.exceptions)],
         items=_asked_items(opened, known.recovery) if include_items else None,
         names=known.names,
         force=force,

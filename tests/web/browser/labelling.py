@@ -47,6 +47,7 @@ class Somebody:
     errors: list[str] = field(default_factory=list)
     before: str | None = None
     given: list[tuple[str, str]] = field(default_factory=list)
+    said_again: list[str] = field(default_factory=list)
 
     def next(self) -> dict[str, Any]:
         """The next question as the page shows it, or how it ended."""
@@ -63,6 +64,7 @@ class Somebody:
         shown = self.next()
         if "ended" not in shown:
             said = verdict or self.truth(shown)
+            self.said_again += self.page.locator(".again").all_inner_texts()
             self.page.keyboard.press(KEYS[said])
             self.given.append((shown["question"], said))
             self.before = shown["question"]

@@ -2,7 +2,7 @@
 
 import os
 from importlib.resources import files
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 
@@ -66,10 +66,16 @@ def walk(person):
     page.locator(".legend li").first.wait_for()
     yield "progress"
     person.go("clusters")
-    page.locator(".list").wait_for()
+    page.locator(".group").nth(1).wait_for()
     page.get_by_role("button", name="Name").first.click()
     yield "clusters"
-    page.locator(".list").get_by_role("link", name="Cluster").first.click()
+    for number in (0, 1):
+        page.locator(".groups .merge").nth(number).click()
+    page.get_by_role("button", name="Ask me").wait_for()
+    yield "merge"
+    page.keyboard.press("Escape")
+    page.locator(".groups").get_by_role("link", name="Cluster").first.click()
+    page.locator(".group-sheet .cell").first.click()
     page.get_by_role("button", name="Why is").first.click()
     page.locator(".why p").first.wait_for()
     yield "cluster"
@@ -102,6 +108,9 @@ def test_views_of_a_session_in_work(device, served, chromium) -> None:
     assert not found, "\n".join(found)
 
 
+SCHEMES: tuple[Literal["light", "dark"], ...] = ("light", "dark")
+
+
 def test_pictures_and_the_end(tmp_path, chromium) -> None:
     data = write_digits(tmp_path, 12, 2)
     found = []
@@ -111,9 +120,18 @@ def test_pictures_and_the_end(tmp_path, chromium) -> None:
     ):
         ada.next()
         found += objections(ada, "pictures")
+        for _ in range(2):
+            ada.answer()
+        for scheme in SCHEMES:
+            ada.page.emulate_media(color_scheme=scheme)
+            ada.go("clusters")
+            ada.page.locator(".group").first.wait_for()
+            found += objections(ada, f"board, {scheme}")
+        ada.go("")
+        ada.before = None
         assert "budget" in ada.answer_all()
         ada.page.locator(".choice").first.wait_for()
-        for scheme in ("light", "dark"):
+        for scheme in SCHEMES:
             ada.page.emulate_media(color_scheme=scheme)
             found += objections(ada, f"end, {scheme}")
     assert not found, "\n".join(found)

@@ -9,7 +9,7 @@ from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
 from tests.cases.large_session_cases import small_sample, write_parquet
 from tests.web.browser.labelling import answers_in, somebody
-from tests.web.served import Data, begin, in_thread, write_data
+from tests.web.served import Data, begin, in_thread, write_data, write_some_digits
 
 __all__ = ["small_sample"]
 
@@ -58,6 +58,7 @@ def test_doubt_asks_and_says_what_answers_would_do(ada, data) -> None:
     before = len(answers_in(data))
     ada.go("cluster/0")
     ada.page.locator("select").select_option("predicted")
+    ada.page.locator(".member", has_text="Asked").wait_for(state="detached")
     ada.page.get_by_role("button", name=re.compile("is in the wrong cluster")).first.click()
     ada.page.get_by_role("button", name="Ask me").click()
     ada.page.get_by_text(re.compile("^If same: ")).wait_for()
@@ -70,13 +71,28 @@ def test_doubt_asks_and_says_what_answers_would_do(ada, data) -> None:
     assert shown["item"] in answers_in(data)[-1].items
 
 
-def test_two_clusters_are_merged_by_a_question(ada, data) -> None:
-    ada.go("clusters")
-    merge = ada.page.get_by_role("button", name="Merge the two chosen")
-    assert merge.is_disabled()
+def merge_by_button(page) -> None:
     for number in (0, 1):
-        ada.page.get_by_label(f"Choose Cluster {number}").check()
-    merge.click()
+        page.get_by_role("button", name=f"Merge Cluster {number}").click()
+
+
+def merge_by_key(page) -> None:
+    for number in (0, 1):
+        page.get_by_role("link", name=f"Cluster {number}").focus()
+        page.keyboard.press("m")
+
+
+def merge_by_dragging(page) -> None:
+    one, two = (page.locator(f".group[data-number='{number}']") for number in (0, 1))
+    one.drag_to(two)
+
+
+@pytest.mark.parametrize("merge", [merge_by_button, merge_by_key, merge_by_dragging])
+def test_two_clusters_are_merged_by_a_question(ada, data, merge) -> None:
+    ada.go("clusters")
+    ada.page.locator(".group").nth(1).wait_for()
+    merge(ada.page)
+    ada.page.get_by_role("heading", name="Merge Cluster 0 and Cluster 1?").wait_for()
     ada.page.get_by_role("button", name="Ask me").click()
     ada.page.get_by_text(re.compile("^If same: ")).wait_for()
     ada.before = None
@@ -84,16 +100,43 @@ def test_two_clusters_are_merged_by_a_question(ada, data) -> None:
     assert data.truth[shown["item"]] != data.truth[shown["comparator"]]
 
 
-def test_split_asks_about_the_chosen(ada) -> None:
+def test_the_board_has_the_largest_groups_first_and_counts_what_is_certain(ada, served) -> None:
+    ada.go("clusters")
+    ada.page.locator(".group").first.wait_for()
+    shown = ada.page.locator(".group-head p").all_inner_texts()
+    sizes = [int(one.split()[0]) for one in shown]
+    assert sizes == sorted(sizes, reverse=True)
+    for group, line in zip(served.owner().get("board")["groups"], shown, strict=True):
+        certain = group["by_how"]["asked"] + group["by_how"]["proven"]
+        assert line.startswith(f"{group['size']} items, {certain} certain")
+
+
+def test_the_odd_ones_of_a_group_are_marked_and_only_what_was_seen_is_answered(ada, data) -> None:
+    """All on the sheet are answered by the truth, nobody else; the sheet was on the screen."""
+    before = {frozenset(one.items) for one in answers_in(data)}
     ada.go("cluster/0")
-    chosen = ada.page.locator(".member", has_text="Predicted").first
-    name = chosen.locator("strong").inner_text()
-    chosen.get_by_role("checkbox").check()
-    ada.page.get_by_role("button", name="Split off the chosen").click()
-    ada.page.get_by_role("button", name="Ask me").click()
-    ada.page.get_by_text(re.compile("^If different: ")).wait_for()
-    ada.before = None
-    assert name in ada.next().values()
+    ada.page.locator(".group-sheet .cell").first.wait_for()
+    height = ada.page.viewport_size["height"]
+    cells = ada.page.locator(".group-sheet .cell").all()
+    shown = [cell.get_attribute("data-key") for cell in cells]
+    assert all(cell.bounding_box()["y"] + cell.bounding_box()["height"] <= height for cell in cells)
+    said = ada.page.locator(".group-sheet .about").inner_text()
+    reference = said.removeprefix("Mark the items that do not belong with ").removesuffix(".")
+    odd = [key for key in shown if data.truth[key] != data.truth[reference]] or shown[:1]
+    for key in odd:
+        ada.page.locator(f".cell[data-key='{key}']").click()
+    ada.page.keyboard.press("Enter")
+    ada.wait_until_saved()
+    ada.page.wait_for_function(
+        "before => ![...document.querySelectorAll('.group-sheet .cell')]"
+        ".some(cell => before.includes(cell.dataset.key))",
+        arg=shown,
+    )
+    new = [one for one in answers_in(data) if frozenset(one.items) not in before]
+    assert {key for one in new for key in one.items} <= {reference, *shown}
+    verdicts = {next(k for k in one.items if k != reference): one.verdict.value for one in new}
+    assert {key for key, verdict in verdicts.items() if verdict == "different"} == set(odd)
+    assert set(verdicts) == set(shown)
 
 
 def test_trouble_is_listed_and_a_remedy_is_seen_before_it_is_chosen(ada, served, data) -> None:
@@ -112,6 +155,35 @@ def test_trouble_is_listed_and_a_remedy_is_seen_before_it_is_chosen(ada, served,
     ada.page.get_by_role("button", name="Do it").click()
     ada.page.get_by_text("All answers fit together").wait_for()
     assert "Bo" not in [one.who for one in answers_in(data)]
+
+
+def test_a_slip_is_said_and_taken_back_by_a_key(chromium, tmp_path) -> None:
+    """An answer that does not fit is put from another side; a digit and Enter take it back."""
+    data = write_some_digits(tmp_path)
+    with in_thread(data, who="Ada") as served:
+        owner, slip = served.owner(), None
+        for n in range(20):
+            (question,) = owner.next()
+            verdict = data.verdict(question)
+            if slip is None and n >= 12 and verdict == "same":
+                slip, verdict = question["id"], "different"
+            owner.answer(question, verdict)
+        with somebody(chromium, served.link, data) as ada:
+            for _ in range(110):
+                ada.answer()
+                if ada.page.locator(".badge").count():
+                    break
+            assert slip is not None
+            one, two = slip.split(":")
+            said = [text for text in ada.said_again if one in text and two in text]
+            assert said
+            assert "does not fit the other answers: look again." in said[0]
+            ada.go("trouble")
+            ada.page.locator(".trouble article .whole").nth(1).wait_for()
+            ada.page.keyboard.press("1")
+            ada.page.locator("dialog button.main:enabled").click()
+            ada.page.get_by_text("All answers fit together").wait_for()
+        assert {one, two} not in [set(answer.items) for answer in answers_in(data)]
 
 
 def test_the_plot_follows_the_answers_of_others(ada, served, data) -> None:

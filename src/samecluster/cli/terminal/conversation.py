@@ -21,12 +21,14 @@ from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import AnswerError, InvalidInputError, ProtocolError
 from samecluster.questions.look import Choice
 from samecluster.recovery.result.how import How
-from samecluster.sessions.question import SessionLook, SessionQuestion
+from samecluster.sessions.conflicts import SecondLook
+from samecluster.sessions.question import SessionLook, SessionQuestion, question_id
 from samecluster.workspace.item_names import ItemNames
 from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 
 _PROMPT = "Same group? y yes, n no, u unsure, b back, q quit, ? help: "
+_CHECKED_EVERY = 10  # looks, after which answers that do not fit the others are looked for
 _LONGEST_LOOK = 60.0  # seconds; what takes longer is taken for a pause
 
 
@@ -59,6 +61,8 @@ class Conversation:
         self._n_trouble = len(self._session.trouble)
         self._extend_sample, self._checked_at_event = extend_sample, -1
         self._line, self._shown_at = line, monotonic()
+        self._n_since = 0
+        self._again: SecondLook | None = None
 
     def hold(self) -> None:
         """Ask until nothing is left to ask, or the person quits."""
@@ -66,13 +70,26 @@ class Conversation:
             with self._console.waiting("working out the next question"):
                 looks = self._session.ask_looks(self._who)
             if not looks:
-                if not self._has_new_items() and not self._choose():
+                if not self._looks_again() and not self._has_new_items() and not self._choose():
                     return
                 continue
             look = looks[0]
+            self._n_since += 1
+            if self._n_since >= _CHECKED_EVERY and self._looks_again():
+                continue
             self._show_progress()
+            if self._again is not None and look.id == self._again.question.id:
+                self._talk.say(f"{self._again}.", "bold")
             if not (self._ask_look(look) if isinstance(look, SessionLook) else self._ask(look)):
                 return
+
+    def _looks_again(self) -> bool:
+        """Whether another answer does not fit the others: it is put from another side next."""
+        self._n_since = 0
+        with self._console.waiting("checking that the answers fit together"):
+            found = self._session.look_again(self._who)
+        self._again = found or self._again
+        return found is not None
 
     def _has_new_items(self) -> bool:
         """Whether there are more items now; found out once after every event."""
@@ -178,9 +195,13 @@ class Conversation:
         if len(trouble) <= self._n_trouble:
             self._n_trouble = len(trouble)
             return True
-        goes_on = self._talk.offer_remedies(self._session, trouble[-1], self._who)
+        goes_on = self._talk.offer_remedies(self._session, trouble[-1], self._who, self._show_pair)
         self._n_trouble = len(self._session.trouble)
         return goes_on
+
+    def _show_pair(self, items: tuple[str, str]) -> None:
+        question = self._session.question(question_id(items))
+        print_pair(self._console, self._opened, question, self._columns)
 
     def _choose(self) -> bool:
         """Say why there is no question, and what can be done; False to stop."""

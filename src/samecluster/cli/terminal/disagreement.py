@@ -11,7 +11,7 @@ from samecluster.cli.terminal.prompt import VERDICTS, Prompt
 from samecluster.cli.terminal.screen import Screen
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import Effect
-from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.question import SessionQuestion, question_id
 from samecluster.sessions.state.votes import pair_of
 from samecluster.workspace.item_names import ItemNames
 from samecluster.workspace.open import OpenSession
@@ -108,8 +108,12 @@ class DisagreementConversation:
             if not new:
                 return True
             self._old_trouble.add(new[0].text)
-            if not self._talk.offer_remedies(self._session, new[0], self._who):
+            if not self._talk.offer_remedies(self._session, new[0], self._who, self._show):
                 return False
+
+    def _show(self, items: tuple[str, str]) -> None:
+        question = self._session.question(question_id(items))
+        print_pair(self._talk.console, self._opened, question, self._columns)
 
     def _conclude(self) -> None:
         self._talk.console.print()

@@ -66,10 +66,24 @@ class Prompt:
                 return key
             self.say(f"Press one of {', '.join(allowed)}.")
 
-    def offer_remedies(self, session: Session, trouble: Conflict, who: str | None) -> bool:
-        """Show what does not fit and what each remedy would do; False if the person quits."""
+    def offer_remedies(
+        self,
+        session: Session,
+        trouble: Conflict,
+        who: str | None,
+        show: Callable[[tuple[str, str]], None],
+    ) -> bool:
+        """Show what does not fit and what each remedy would do; False if the person quits.
+
+        The two items of the answer that is likeliest to be wrong are shown side by side.
+        """
+        found = (one for one in session.ranked_conflicts() if one.text == trouble.text)
+        trouble = next(found, trouble)
         remedies = trouble.remedies[:_MOST_REMEDIES]
         self.say(f"Something does not fit: {trouble.text}", "bold")
+        if trouble.answers:
+            self.say("The likeliest to be wrong is about these two:")
+            show(trouble.answers[0].items)
         for number, remedy in enumerate(remedies, start=1):
             self.say(f"  {number}  {remedy.text}: {session.preview(remedy)}")
         self.say("  c  go on and decide later; `samecluster status` lists it")

@@ -19,6 +19,7 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.lifts.lift import ColumnMap
 from samecluster.points.array import unit_scaled
+from samecluster.points.block_work import on_one_thread
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.answer_groups import AnswerGroups
@@ -123,7 +124,7 @@ class MarginSearchRun:
             if self.margin is not None:
                 yield from self._infer()
             self._note()
-            yield from self._predict()
+            yield from on_one_thread(self._predict())
             if self.is_spent or not (yield from self._finds_one_cluster_in_two()):
                 return
 

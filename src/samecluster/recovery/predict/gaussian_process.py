@@ -120,7 +120,7 @@ class GaussianProcess:
         several points at once.
         """
         if self._precision is None:
-            self._precision = _precision(self.alike)
+            self._precision = precision_of(self.alike)
         precision = self._precision
         explained = precision @ self.targets
         groups, k = self.targets.argmax(axis=1), self.targets.shape[1]
@@ -140,11 +140,11 @@ def left_out(alike: FloatArray, targets: FloatArray) -> FloatArray:
     In closed form: with P the inverse of the similarities (m, m) of the asked points (noise
     added), it is targets − P targets / diag P.
     """
-    precision = _precision(alike)
+    precision = precision_of(alike)
     return np.asarray(targets - precision @ targets / np.diagonal(precision)[:, None])
 
 
-def _precision(alike: FloatArray) -> FloatArray:
+def precision_of(alike: FloatArray) -> FloatArray:
     from scipy.linalg import solve_triangular  # slow to load, and no first question needs it
 
     inverse = solve_triangular(_factor(alike), np.eye(len(alike)), lower=True)

@@ -102,7 +102,7 @@ class Graph:
         self.n = len(points)
         self.is_dense = self.n <= self.LARGEST_DENSE
         """Whether all similarities are worked out at once, so that rows cost nothing."""
-        self._steps = _edges(points)
+        self._steps = edges(points)
         self._kept: dict[int, Array] = {}
 
     @cached_property
@@ -188,7 +188,7 @@ class Graph:
         return found
 
 
-def _edges(points: Array) -> Any:
+def edges(points: Array) -> Any:
     """0.99 S as a sparse matrix."""
     from scipy import sparse  # slow to load, and no first question needs it
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from itertools import zip_longest
 from typing import Any
 
 from samecluster._typing import FloatArray, IntArray
@@ -69,6 +70,7 @@ class Engine:
         self._exception_rows: set[int] = set()
         self._skipped_rows: set[int] = set()
         self._run: RecoveryRun | None = None
+        self._is_stale = False
         self._last_look: tuple[Looked, LargeLook] | None = None
         self.refutation: SameClusterError | None = None
 
@@ -88,8 +90,13 @@ class Engine:
         n_told = len(self._told_facts)
         if self._epoch != state.epoch or state.told_facts[:n_told] != self._told_facts:
             self._begin(state)
-        for fact in state.told_facts[len(self._told_facts) :]:
+        new = state.told_facts[len(self._told_facts) :]
+        for fact, after in zip_longest(new, new[1:]):
             self._tell(fact, is_early=fact.pair in state.early_facts)
+            # What one look says is taken in as a whole.
+            is_same_look = after and fact.looked is not None and after.looked is fact.looked
+            if self._is_stale and not is_same_look:
+                self._start()
         self._followed = state.n_events
 
     def follow_from_all(self, state: State) -> None:
@@ -145,8 +152,9 @@ class Engine:
                     self.run.learn(answer)
                 self._skip_questions()
             elif self.run.ledger.known(answer.question) is None:
-                # Another machine or version, whose plan asks something else: no fact is lost by it.
-                self._start()
+                # A fact that nobody asked for; or another machine or version, whose plan asks
+                # something else. No fact is lost by it.
+                self._is_stale = True
             if self._early_answers and self._must_use_early_answers():
                 self._start()
         except (RefutedError, GeometryError) as error:
@@ -178,7 +186,7 @@ class Engine:
 
     def _start(self) -> None:
         """Begin a run with all facts so far."""
-        self._early_answers = []
+        self._early_answers, self._is_stale = [], False
         answers = self._fitting((*self._initial_facts, *self._told_facts))
         while True:
             try:

@@ -12,11 +12,7 @@ from samecluster.sessions.session import Session
 from samecluster.web.context import Call, ServerContext
 from samecluster.web.operations.declared import (
     ANSWER_KEY,
-    CLUSTER_NAME,
-    CLUSTER_NUMBER,
     CONFLICT,
-    ITEM,
-    ITEM_KEY,
     LOOK,
     LOOK_ID,
     PROGRESS,
@@ -24,12 +20,9 @@ from samecluster.web.operations.declared import (
     QUESTION_ID,
     REPLY,
     SECONDS,
-    UNUSABLE,
     VERDICT,
     Operations,
-    Parameter,
 )
-from samecluster.web.operations.group_choice import place
 from samecluster.web.operations.schema import (
     COUNT,
     TEXT,
@@ -164,7 +157,6 @@ async def _reply(context: ServerContext, call: Call) -> Any:
     errors=[CONFLICT],
 )
 async def _undo_look(context: ServerContext, call: Call) -> Any:
-    context.placed.pop(call.who, None)
     look = await context.thread.call(
         lambda session: session.undo(call.who, context.lease_seconds), Urgency.ANSWER
     )
@@ -187,44 +179,15 @@ async def _flag(context: ServerContext, call: Call) -> Any:
 
 
 @OPERATIONS.declare(
-    "POST /placements",
-    "The item is in this group (null: in none of them): answers all open questions that this "
-    "settles.",
-    body=record(item=ITEM_KEY, group=nullable(CLUSTER_NUMBER), key=ANSWER_KEY),
-    reply=record(
-        sequence=COUNT,
-        settled=integer(minimum=0, description="Questions that it answered."),
-        progress=PROGRESS,
-    ),
-    errors=[CONFLICT],
-)
-async def _place(context: ServerContext, call: Call) -> Any:
-    def put(session: Session) -> list[int]:
-        done = place(session, call["item"], call["group"], call.who, call["key"])
-        if done:
-            context.placed[call.who] = done
-        return done
-
-    sequences = await context.thread.call(put, Urgency.ANSWER)
-    summary = context.thread.summary
-    last = max(sequences, default=summary.sequence)
-    return {"sequence": last, "settled": len(sequences), "progress": summary.progress}
-
-
-@OPERATIONS.declare(
     "POST /undo",
-    "Take your own last answer (or placement) back; that question comes again first.",
+    "Take your own last answer back; that question comes again first.",
     body=record(),
     reply=record(question=nullable(QUESTION)),
     errors=[CONFLICT],
 )
 async def _undo(context: ServerContext, call: Call) -> Any:
     def back(session: Session) -> SessionQuestion | None:
-        placed, last = context.placed.pop(call.who, []), session.state.last_answer(call.who)
-        together = last is not None and last.sequence in placed
-        question: SessionQuestion | SessionLook | None = None
-        for _ in placed if together else [None]:
-            question = session.undo(call.who, context.lease_seconds)
+        question = session.undo(call.who, context.lease_seconds)
         if isinstance(question, SessionLook):
             first = question.look.questions[0]
             return session.question(question_id(map(context.views.key, first.shown)))
@@ -233,29 +196,6 @@ async def _undo(context: ServerContext, call: Call) -> Any:
     question = await context.thread.call(back, Urgency.ANSWER)
     summary = context.thread.summary
     return {"question": None if question is None else context.views.question(question, summary)}
-
-
-@OPERATIONS.declare(
-    "GET /groups",
-    "The groups that an item can be put into; the item of your next question unless one is named.",
-    parameters=[Parameter("item", ITEM_KEY)],
-    reply=record(
-        item=nullable(ITEM),
-        groups=array(
-            record(number=CLUSTER_NUMBER, name=CLUSTER_NAME, members=array(ITEM, maxItems=6))
-        ),
-    ),
-    errors=[UNUSABLE],
-)
-async def _groups(context: ServerContext, call: Call) -> Any:
-    if "item" in call.given:
-        row: int | None = context.views.row(call["item"])
-    else:
-        asked = await context.thread.call(
-            lambda session: session.ask(call.who, 1, context.lease_seconds), Urgency.ASK
-        )
-        row = asked[0].rows[0] if asked else None
-    return context.views.groups(row, context.thread.summary)
 
 
 async def _asked(

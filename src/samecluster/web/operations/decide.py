@@ -22,6 +22,7 @@ from samecluster.web.errors import HttpError
 from samecluster.web.operations.declared import (
     CLUSTER_NUMBER,
     CONFLICT,
+    ITEM,
     ITEM_KEY,
     NOT_FOUND,
     PROGRESS,
@@ -56,7 +57,15 @@ _ASKED = shared(
     ),
 )
 _EFFECT = shared("Effect", record(text=TEXT, undecided=COUNT, decided=COUNT, changed=COUNT))
-_SAID = shared("Said", record(sequence=COUNT, who=nullable(TEXT), text=TEXT))
+_SAID = shared(
+    "Said",
+    record(
+        sequence=COUNT,
+        who=nullable(TEXT),
+        text=TEXT,
+        items=array(ITEM, maxItems=2, description="The two that it is about."),
+    ),
+)
 _REMEDY = shared("Remedy", record(id=TEXT, text=TEXT))
 _TROUBLE = shared(
     "Trouble",
@@ -113,20 +122,6 @@ async def _merge(context: ServerContext, call: Call) -> Any:
 
 
 @OPERATIONS.declare(
-    "POST /split",
-    "These do not belong to the group: each against its anchor comes next.",
-    body=record(cluster=CLUSTER_NUMBER, items=array(ITEM_KEY, minItems=1, maxItems=20)),
-    reply=_ASKED,
-    errors=[CONFLICT],
-)
-async def _split(context: ServerContext, call: Call) -> Any:
-    asked = await context.thread.call(
-        lambda session: session.split(call["cluster"], call["items"], call.who)
-    )
-    return _asked(asked)
-
-
-@OPERATIONS.declare(
     "POST /preview",
     "What an answer would do to the labels; nothing changes.",
     body=record(question=QUESTION_ID, verdict=VERDICT),
@@ -141,12 +136,30 @@ async def _preview(context: ServerContext, call: Call) -> Any:
 
 @OPERATIONS.declare(
     "GET /trouble",
-    "What does not fit together, the answers to look at again, and remedies.",
+    "What does not fit together, the answers to look at again (the likeliest to be wrong first), "
+    "and remedies.",
     reply=record(trouble=array(_TROUBLE)),
 )
 async def _trouble(context: ServerContext, _: Call) -> Any:
-    found = await context.thread.call(lambda session: session.trouble)
-    return {"trouble": [_as_json(one) for one in found]}
+    found = await context.thread.call(lambda session: session.ranked_conflicts())
+    return {"trouble": [_as_json(one, context) for one in found]}
+
+
+@OPERATIONS.declare(
+    "POST /second-look",
+    "Look for an answer that the others make unlikely: a question that puts it from another side "
+    "comes next. For people, who may slip.",
+    body=record(),
+    reply=record(
+        question=nullable(QUESTION_ID),
+        text=string(description="Which answer does not fit; empty if all do."),
+    ),
+)
+async def _second_look(context: ServerContext, call: Call) -> Any:
+    found = await context.thread.call(lambda session: session.look_again(call.who))
+    if found is None:
+        return {"question": None, "text": ""}
+    return {"question": found.question.id, "text": context.names.in_text(str(found))}
 
 
 @OPERATIONS.declare(
@@ -230,15 +243,21 @@ def _asked(questions: list[SessionQuestion]) -> dict[str, Any]:
     return {"questions": len(questions), "ids": [one.id for one in questions]}
 
 
-def _as_json(trouble: Conflict) -> dict[str, Any]:
+def _as_json(trouble: Conflict, context: ServerContext) -> dict[str, Any]:
+    readable, views = context.names.in_text, context.views
     return {
         "kind": trouble.kind,
-        "text": trouble.text,
+        "text": readable(trouble.text),
         "answers": [
-            {"sequence": said.sequence, "who": said.who or said.source, "text": str(said)}
+            {
+                "sequence": said.sequence,
+                "who": said.who or said.source,
+                "text": readable(str(said)),
+                "items": [views.item(views.row(key)) for key in said.items],
+            }
             for said in trouble.answers
         ],
-        "remedies": [{"id": _id_of(one), "text": one.text} for one in trouble.remedies],
+        "remedies": [{"id": _id_of(one), "text": readable(one.text)} for one in trouble.remedies],
     }
 
 

@@ -33,12 +33,12 @@ from samecluster.web.operations.declared import (
     Operations,
     Parameter,
 )
+from samecluster.web.operations.group_board import GroupBoard
 from samecluster.web.operations.schema import (
     COUNT,
     NUMBER,
     TEXT,
     array,
-    boolean,
     choice,
     integer,
     nullable,
@@ -71,7 +71,6 @@ _PRESENT = 60.0
             lease_seconds=NUMBER,
             columns=array(TEXT),
             n_people=COUNT,
-            which_group=boolean(description="There are few enough groups to choose from."),
             kind=choice("table", "text", "image"),
             sample=nullable(
                 TEXT,
@@ -93,7 +92,6 @@ async def _session(context: ServerContext, call: Call) -> Any:
         "lease_seconds": context.lease_seconds,
         "columns": list(context.views.columns),
         "n_people": present,
-        "which_group": context.thread.summary.may_choose,
         "kind": context.views.kind,
         "sample": sample_line(context.opened, context.opened.path.name),
         "version": samecluster.__version__,
@@ -162,7 +160,10 @@ async def _people(context: ServerContext, _: Call) -> Any:
     "Points in the plane that shows the groups best, at most 20,000 of them.",
     reply=record(
         version=integer(description="Changes when x, y and items do."),
-        axes=array(TEXT, minItems=2, maxItems=2),
+        axes=array(
+            TEXT, minItems=2, maxItems=2, description="Empty where only nearness means something."
+        ),
+        n_beyond=integer(minimum=0, description="Items far beyond the others, put on the edge."),
         x=array(NUMBER),
         y=array(NUMBER),
         items=array(TEXT),
@@ -215,9 +216,44 @@ async def _clusters(context: ServerContext, _: Call) -> Any:
     return {"clusters": context.views.clusters(context.thread.summary)}
 
 
+_MEMBER = shared("Member", record(item=ITEM, how=HOW, probability=nullable(NUMBER)))
+
+
+@OPERATIONS.declare(
+    "GET /board",
+    "Groups to be seen at a glance, the largest first: typical members, and those most in doubt.",
+    parameters=[
+        Parameter("offset", {**CLUSTER_NUMBER, "default": 0}),
+        Parameter("limit", integer(minimum=1, maximum=100, default=48)),
+    ],
+    reply=record(
+        groups=array(
+            record(
+                number=CLUSTER_NUMBER,
+                name=CLUSTER_NAME,
+                aliases=array(CLUSTER_NUMBER),
+                size=COUNT,
+                by_how=BY_HOW,
+                n_doubtful=integer(minimum=0, description="Predicted, and below 90 % sure."),
+                typical=array(ITEM, maxItems=4),
+                doubtful=array(_MEMBER, maxItems=4),
+            ),
+            maxItems=100,
+        ),
+        differs=array(TEXT, description="Columns in which the groups differ."),
+        total=COUNT,
+    ),
+)
+async def _board(context: ServerContext, call: Call) -> Any:
+    summary = context.thread.summary
+    return await asyncio.to_thread(
+        GroupBoard(context.views).page, call["offset"], call["limit"], summary
+    )
+
+
 @OPERATIONS.declare(
     "GET /clusters/{number}",
-    "The members of a group, the surest first.",
+    "The members of a group, those most in doubt first.",
     parameters=[
         Parameter("number", CLUSTER_NUMBER, "path", required=True),
         Parameter("offset", {**CLUSTER_NUMBER, "default": 0}),
@@ -228,15 +264,16 @@ async def _clusters(context: ServerContext, _: Call) -> Any:
         number=CLUSTER_NUMBER,
         name=CLUSTER_NAME,
         size=COUNT,
-        members=array(
-            shared("Member", record(item=ITEM, how=HOW, probability=nullable(NUMBER))), maxItems=200
-        ),
+        by_how=BY_HOW,
+        reference=ITEM,
+        differs=array(TEXT, description="Columns in which these members differ."),
+        members=array(_MEMBER, maxItems=200),
         total=integer(minimum=0, description="Members that are known in this way."),
     ),
     errors=[NOT_FOUND],
 )
 async def _members(context: ServerContext, call: Call) -> Any:
-    found = context.views.members(
+    found = GroupBoard(context.views).members(
         call["number"],
         call["offset"],
         call["limit"],

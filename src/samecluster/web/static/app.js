@@ -1,6 +1,6 @@
 // The page: who is here, which view is shown, and what all views share.
 
-import { get, Refused } from "./api.js";
+import { get, post, Refused } from "./api.js";
 import { clusterView } from "./cluster_view.js";
 import { clustersView } from "./clusters_view.js";
 import { element } from "./elements.js";
@@ -22,6 +22,7 @@ const VIEWS = [
   { path: "people", text: "People", view: peopleView, owner: true },
   { path: "cluster", view: clusterView, under: "clusters" },
 ];
+const CHECK_EVERY = 10;
 const RETRY = 1000;
 const NOTICE = 8000;
 
@@ -31,6 +32,9 @@ class App extends EventTarget {
   live = new Live();
   // Ids of questions that this person requested, to be shown with their effect.
   requested = new Set();
+  // By id of a question: which answer it puts once more, from another side.
+  secondLooks = new Map();
+  #sinceCheck = 0;
   #left = null;
   #noticeTimer = null;
 
@@ -77,6 +81,15 @@ class App extends EventTarget {
     }
   }
 
+  // People slip. Answers that do not fit the others are looked for now and then, and at the end.
+  async lookAgain() {
+    this.#sinceCheck = 0;
+    const { question, text } = await post("second-look", {}, 120).catch(() => ({}));
+    if (!question) return;
+    this.secondLooks.set(question, text);
+    this.queue.refresh();
+  }
+
   async refreshProgress() {
     const progress = await get("progress").catch(() => null);
     if (progress) this.#take(progress);
@@ -95,11 +108,16 @@ class App extends EventTarget {
   #listen() {
     this.outbox.addEventListener("sent", ({ detail }) => {
       if (detail.reply.progress) this.#take(detail.reply.progress);
+      this.#sinceCheck += 1;
+      if (this.#sinceCheck >= CHECK_EVERY) this.lookAgain();
     });
     this.outbox.addEventListener("refused", ({ detail }) => {
       this.notify(`An answer was not taken: ${detail.error.message}`);
     });
     this.outbox.addEventListener("waiting", ({ detail }) => this.#linkCheck(detail.error));
+    this.queue.addEventListener("change", () => {
+      if (this.queue.empty === "ended" && this.#sinceCheck) this.lookAgain();
+    });
     this.queue.addEventListener("trouble", ({ detail }) => {
       if (!this.#linkCheck(detail)) this.notify(detail.message);
     });

@@ -1,14 +1,22 @@
-// One cluster: its members, how each is known, and why each is here.
+// One group: a sheet of its members, those most in doubt first, to mark the odd ones; and all of them,
+// how each is known, and why each is here. Only what was on the screen counts as answered.
 
 import { get, post } from "./api.js";
 import { button, count, element, number } from "./elements.js";
-import { line, picture } from "./items.js";
+import { GridLook } from "./grid_look.js";
+import { showHelp } from "./help.js";
+import { fetchPictures, line, picture } from "./items.js";
 import { swatch } from "./palette.js";
 import { renameCluster } from "./rename_cluster.js";
 import { BEFORE, requestQuestions } from "./requested_questions.js";
-import { clusterName, HOW, sentence } from "./wording.js";
+import { Stopwatch } from "./stopwatch.js";
+import { told } from "./clusters_view.js";
+import { clusterName, HOW, percent, sentence } from "./wording.js";
 
+const SHEET = 12;
+const SMALL_SHEET = 6;
 const PAGE = 50;
+const CLOCK = new Stopwatch();
 
 export async function clusterView(root, app, signal, which) {
   const view = new ClusterView(root, app, signal, Number(which));
@@ -17,55 +25,119 @@ export async function clusterView(root, app, signal, which) {
 
 class ClusterView {
   #app;
-  #root;
   #signal;
   #number;
   #how = "";
   #offset = 0;
-  #chosen = new Set();
+  // Members that were passed over, and those that were answered here: the server may not know yet.
+  #passed = 0;
+  #answered = new Set();
+  #head = element("div", { class: "view-head" });
+  #sheet = element("div", { class: "group-sheet" });
+  #list = element("div", { class: "cluster" });
 
   constructor(root, app, signal, which) {
-    [this.#root, this.#app, this.#signal, this.#number] = [root, app, signal, which];
-    root.replaceChildren(element("h1", { tabindex: "-1" }, `Cluster ${which}`));
+    [this.#app, this.#signal, this.#number] = [app, signal, which];
+    this.#head.append(element("h1", { tabindex: "-1" }, `Cluster ${which}`));
+    root.replaceChildren(
+      element(
+        "section",
+        { class: "cluster" },
+        element("p", { class: "back" }, element("a", { href: "#/clusters" }, "All clusters")),
+        this.#head,
+        this.#sheet,
+        this.#list,
+      ),
+    );
   }
 
   async fetch() {
-    const asked = `clusters/${this.#number}?offset=${this.#offset}&limit=${PAGE}&how=${this.#how}`;
     try {
-      const cluster = await get(asked.replace(/&how=$/, ""));
-      if (!this.#signal.aborted) this.#draw(cluster);
+      await Promise.all([this.#fetchSheet(), this.#fetchList()]);
     } catch (error) {
       this.#app.notify(error.message);
     }
   }
 
-  #draw(cluster) {
-    const split = button("Split off the chosen", () => this.#split(cluster), { disabled: true });
-    this.#chosen.clear();
-    this.#root.replaceChildren(
+  async #fetchList() {
+    const asked = `clusters/${this.#number}?offset=${this.#offset}&limit=${PAGE}&how=${this.#how}`;
+    const cluster = await get(asked.replace(/&how=$/, ""));
+    if (!this.#signal.aborted) this.#drawList(cluster);
+  }
+
+  async #fetchSheet() {
+    const limit = Math.min(200, SHEET + this.#answered.size);
+    const cluster = await get(`clusters/${this.#number}?offset=${this.#passed}&limit=${limit}`);
+    if (this.#signal.aborted) return;
+    this.#head.replaceChildren(
+      element("h1", { tabindex: "-1" }, swatch(cluster.number), clusterName(cluster)),
+      element("p", { class: "lead" }, `${told(cluster)}.`),
+      renameCluster(cluster, this.#app, () => this.fetch()),
+    );
+    const open = cluster.members.filter(
+      ({ item, how }) => how !== "asked" && !this.#answered.has(item.key),
+    );
+    // Twelve texts or rows cannot be read on a phone.
+    const isNarrow = matchMedia("(max-width: 48rem)").matches && !cluster.reference.image;
+    this.#drawSheet(cluster, open.slice(0, isNarrow ? SMALL_SHEET : SHEET));
+  }
+
+  #drawSheet(cluster, members) {
+    const items = members.map(({ item }) => item);
+    if (!items.length) {
+      this.#sheet.replaceChildren(element("p", { class: "lead" }, nothingLeft(this.#passed)));
+      this.#app.keys.bind(this.#beside(), this.#signal);
+      return;
+    }
+    const body = { kind: "sheet", reference: cluster.reference.key, items: items.map(({ key }) => key) };
+    const look = {
+      ...{ id: JSON.stringify(body), kind: "sheet", before: null, references: [] },
+      ...{ item: cluster.reference, items, differs: cluster.differs },
+    };
+    const grid = new GridLook(look, this.#app, {
+      level: "h2",
+      notes: members.map(sureness),
+      send: (reply, said) => this.#reply(look, reply, said),
+      beside: [{ action: "more", text: "Others", does: () => this.#pass(items.length) }],
+    });
+    this.#sheet.replaceChildren(grid.node);
+    CLOCK.start();
+    const more = { more: () => this.#pass(items.length) };
+    this.#app.keys.bind({ ...this.#beside(), ...grid.keys, ...more }, this.#signal);
+    fetchPictures(look);
+  }
+
+  #beside() {
+    return { undo: () => this.#app.undo(), help: () => showHelp(this.#app.keys) };
+  }
+
+  #pass(by) {
+    this.#passed += by;
+    this.#fetchSheet().catch((error) => this.#app.notify(error.message));
+  }
+
+  async #reply(look, reply, said) {
+    look.items.forEach(({ key }) => this.#answered.add(key));
+    this.#app.outbox.add("looks", { look: look.id, reply, seconds: CLOCK.seconds }, look);
+    this.#app.say(said);
+    await this.#app.outbox.send();
+    await this.fetch();
+  }
+
+  #drawList(cluster) {
+    this.#list.replaceChildren(
       element(
-        "section",
-        { class: "cluster" },
-        element("p", { class: "back" }, element("a", { href: "#/clusters" }, "All clusters")),
-        element(
-          "div",
-          { class: "view-head" },
-          element("h1", { tabindex: "-1" }, swatch(cluster.number), clusterName(cluster)),
-          renameCluster(cluster, this.#app, () => this.fetch()),
-        ),
-        element(
-          "p",
-          { class: "lead" },
-          `${count(cluster.size, "item")}. Choose those that do not belong here to split them off.`,
-        ),
-        element("div", { class: "tools" }, this.#filter(), split),
-        element(
-          "ul",
-          { class: "members" },
-          cluster.members.map((member) => this.#member(member, split)),
-        ),
-        this.#pages(cluster),
+        "div",
+        { class: "tools" },
+        element("h2", {}, "All members"),
+        this.#filter(),
       ),
+      element(
+        "ul",
+        { class: "members" },
+        cluster.members.map((member) => this.#member(member)),
+      ),
+      ...[this.#pages(cluster)].filter(Boolean),
     );
   }
 
@@ -84,7 +156,7 @@ class ClusterView {
 
   #turn(offset, how = this.#how) {
     [this.#offset, this.#how] = [offset, how];
-    this.fetch();
+    this.#fetchList().catch((error) => this.#app.notify(error.message));
   }
 
   #pages({ total, members }) {
@@ -99,19 +171,12 @@ class ClusterView {
     );
   }
 
-  #member({ item, how, probability }, split) {
+  #member(member) {
+    const { item, how } = member;
     const why = element("div", { class: "why", role: "status" });
-    const box = element("input", {
-      type: "checkbox",
-      "aria-label": `Choose ${item.title}`,
-      on: { change: () => this.#choose(item.key, box.checked, split) },
-    });
-    const sure =
-      how !== "predicted" || probability == null ? "" : `, ${Math.round(100 * probability)} % sure`;
     return element(
       "li",
       { class: "member" },
-      box,
       item.image && element("div", { class: "member-picture" }, picture(item, { loading: "lazy" })),
       element(
         "div",
@@ -124,7 +189,7 @@ class ClusterView {
         "span",
         { class: "member-how" },
         element("span", { class: `key how-${how}` }),
-        `${HOW[how].name}${sure}`,
+        [HOW[how].name, sureness(member)].filter(Boolean).join(", "),
       ),
       element(
         "div",
@@ -137,12 +202,6 @@ class ClusterView {
         }),
       ),
     );
-  }
-
-  #choose(key, isChosen, split) {
-    if (isChosen) this.#chosen.add(key);
-    else this.#chosen.delete(key);
-    split.disabled = this.#chosen.size === 0;
   }
 
   async #why(item, target) {
@@ -164,14 +223,12 @@ class ClusterView {
       none: "You were asked about all pairs that could decide this. Take an answer back to change it.",
     });
   }
+}
 
-  #split(cluster) {
-    const items = [...this.#chosen];
-    return requestQuestions(this.#app, {
-      heading: `Split ${count(items.length, "item")} off ${clusterName(cluster)}?`,
-      intro: `You are asked to compare each of them with the first item of the cluster. ${BEFORE}`,
-      ask: () => post("split", { cluster: cluster.number, items }),
-      none: "These cannot be split off: the cluster is named after this item.",
-    });
-  }
+function sureness({ how, probability }) {
+  return how === "predicted" && probability != null ? `${percent(probability)} sure` : "";
+}
+
+function nothingLeft(passed) {
+  return passed ? `${count(passed, "member")} were passed over; no other is left to check.` : "A person has compared every member.";
 }

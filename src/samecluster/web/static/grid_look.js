@@ -51,10 +51,13 @@ export class GridLook {
   #set = 0;
   #isOdd = false;
   #at = 0;
+  #options;
 
-  constructor(look, app) {
+  // options: what a frame takes, notes on the items, and further buttons beside the usual ones.
+  constructor(look, app, options = {}) {
     this.#words = KINDS[look.kind];
-    this.#frame = new LookFrame(look, app, this.#words.heading, this.#words.about(look));
+    this.#options = options;
+    this.#frame = new LookFrame(look, app, this.#words.heading, this.#words.about(look), options);
     this.#cells = look.items.map((item, at) => this.#cell(item, at));
     this.#grid.append(...this.#cells);
     this.#layOut(look.items.length);
@@ -152,6 +155,7 @@ export class GridLook {
       },
       at < DIGITS && element("kbd", { class: "place" }, `${at + 1}`),
       reference ? besideInCell(reference, item, differs) : inCell(item, differs),
+      this.#options.notes?.[at] && element("span", { class: "note" }, this.#options.notes[at]),
       element(
         "span",
         { class: "mark-sign" },
@@ -260,7 +264,7 @@ export class GridLook {
       cell.querySelector(".sign").textContent = signOf(mark);
       const place = at < DIGITS ? ` ${at + 1}` : "";
       const beside = references[at] ? ` beside ${references[at].title}` : "";
-      const spoken = [`${item.title}${beside}${place}`, word].filter(Boolean);
+      const spoken = [`${item.title}${beside}${place}`, this.#options.notes?.[at], word].filter(Boolean);
       cell.setAttribute("aria-label", spoken.join(", "));
     });
     this.#drawButtons();
@@ -280,6 +284,7 @@ export class GridLook {
     ];
     this.#frame.drawButtons(main.filter(Boolean), [
       { action: "larger", text: "Larger", does: () => this.#showLarger(this.#at) },
+      ...(this.#options.beside ?? []),
     ]);
   }
 

@@ -113,7 +113,7 @@ export function inCell(item, differs) {
           element(
             "span",
             { class: "cell-row" },
-            element("span", { class: "cell-column" }, cell.column),
+            element("span", { class: "cell-column", title: cell.column }, cell.column),
             element("span", { title: cell.text }, told(cell)),
           ),
         ),

@@ -16,16 +16,19 @@ export class LookFrame {
   progress = element("div", { class: "far" });
   said = element("p", { class: "said" });
   #beside = element("div", { class: "beside" });
+  #send;
 
-  constructor(look, app, heading, about) {
+  // A look that the queue did not hand out says where its reply goes, and is below a heading.
+  constructor(look, app, heading, about, { send, level = "h1" } = {}) {
     [this.look, this.app] = [look, app];
+    this.#send = send ?? ((reply, said) => app.queue.reply(reply, said));
     this.node = element(
       "section",
       { class: "question look", "aria-labelledby": "asked" },
       element(
         "div",
         { class: "asked" },
-        element("h1", { id: "asked", tabindex: "-1" }, heading),
+        element(level, { id: "asked", tabindex: "-1" }, heading),
         element("p", { class: "about" }, about),
       ),
       this.body,
@@ -69,7 +72,7 @@ export class LookFrame {
 
   send(reply, said) {
     forget(KEPT);
-    this.app.queue.reply(reply, said);
+    this.#send(reply, said);
   }
 
   #button({ action, key, text, does, isMain, pressed }) {

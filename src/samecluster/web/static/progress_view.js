@@ -96,7 +96,8 @@ class LivePlot {
       this.#picked,
       this.#legend,
     );
-    this.#picked.textContent = "Choose a point to see which item it is.";
+    this.node.setAttribute("aria-busy", "true");
+    this.#picked.textContent = "Working out where the items lie…";
     app.live.addEventListener("labels", ({ detail }) => this.fetch(detail?.plot), { signal });
   }
 
@@ -127,6 +128,10 @@ class LivePlot {
       this.#stale = true;
       return;
     }
+    if (this.node.getAttribute("aria-busy")) {
+      this.node.removeAttribute("aria-busy");
+      this.#picked.textContent = "Choose a point to see which item it is.";
+    }
     this.#plot = { ...this.#plot, ...latest };
     this.#names = new Map(clusters.map((one) => [one.number, one.name]));
     this.#scatter.show(this.#plot, this.#names);
@@ -136,7 +141,11 @@ class LivePlot {
   #describe(clusters) {
     const [across, up] = this.#plot.axes;
     const grey = this.#plot.labels.filter((label) => label < 0).length;
-    this.#axes.textContent = `Across: ${across}. Up: ${up}.`;
+    const beyond = this.#plot.n_beyond;
+    this.#axes.textContent = [
+      across || up ? `Across: ${across}. Up: ${up}.` : "Items near each other are alike.",
+      beyond > 0 && `${count(beyond, "item")} far beyond the others ${beyond === 1 ? "is" : "are"} on the edge.`,
+    ].filter(Boolean).join(" ");
     this.#canvas.setAttribute(
       "aria-label",
       `Scatter plot of ${count(this.#plot.x.length, "item")} in ${count(clusters.length, "cluster")}; ` +

@@ -151,7 +151,8 @@ class QuestionView {
 
   // Questions that somebody asked for, to merge, split or doubt, come with what would follow.
   async #drawEffects(question) {
-    this.#effects.replaceChildren();
+    const again = this.#app.secondLooks.get(question.id);
+    this.#effects.replaceChildren(...(again ? [element("p", { class: "again" }, sentence(again))] : []));
     if (!this.#app.requested.has(question.id)) return;
     const told = await Promise.all(
       ["same", "different"].map((verdict) => effect(question, verdict)),

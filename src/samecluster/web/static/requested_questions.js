@@ -7,8 +7,9 @@ import { element } from "./elements.js";
 export const BEFORE =
   "Nothing changes before you answer, and each question shows what an answer would do.";
 
-export async function requestQuestions(app, { heading, intro, ask: send, none }) {
-  const done = await ask(heading, element("p", {}, intro), [
+export async function requestQuestions(app, { heading, intro, beside = [], ask: send, none }) {
+  const shown = [element("p", {}, intro), element("div", { class: "dialog-beside" }, beside)];
+  const done = await ask(heading, shown, [
     choice("cancel", "Cancel"),
     choice("go", "Ask me", true),
   ]);

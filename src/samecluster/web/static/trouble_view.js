@@ -3,6 +3,7 @@
 import { get, post } from "./api.js";
 import { confirmEffect } from "./dialogs.js";
 import { button, element } from "./elements.js";
+import { whole } from "./items.js";
 import { sentence } from "./wording.js";
 
 const KINDS = {
@@ -18,7 +19,12 @@ export async function troubleView(root, app, signal) {
   );
   const draw = async () => {
     const { trouble } = await get("trouble", 120);
-    if (!signal.aborted) drawList(list, trouble, app, draw);
+    if (signal.aborted) return;
+    drawList(list, trouble, app, draw);
+    // A digit chooses the remedy of that number of what is listed first.
+    const places = app.session.role === "owner" ? (trouble[0]?.remedies ?? []).slice(0, 9) : [];
+    const keys = places.map((one, at) => [`${at + 1}`, () => choose(one, app, draw)]);
+    app.keys.bind(Object.fromEntries(keys), signal);
   };
   app.live.addEventListener("trouble", () => draw().catch(() => {}), { signal });
   await draw().catch((error) => app.notify(error.message));
@@ -35,10 +41,10 @@ function drawList(list, trouble, app, redraw) {
     );
     return;
   }
-  list.replaceChildren(...trouble.map((one) => card(one, app, redraw)));
+  list.replaceChildren(...trouble.map((one, at) => card(one, app, redraw, at === 0)));
 }
 
-function card({ kind, text, answers, remedies }, app, redraw) {
+function card({ kind, text, answers, remedies }, app, redraw, isFirst) {
   return element(
     "article",
     { class: "card" },
@@ -46,7 +52,8 @@ function card({ kind, text, answers, remedies }, app, redraw) {
     // The answers below say it already, where there is nothing more to a conflict than them.
     (kind === "refutation" || !answers.length) && element("p", {}, sentence(text)),
     answers.length > 0 && [
-      element("h3", {}, "Answers to look at again"),
+      element("h3", {}, "Answers to look at again, the likeliest to be wrong first"),
+      element("div", { class: "dialog-beside" }, answers[0].items.map((item) => whole(item))),
       element(
         "ul",
         { class: "answers-list" },
@@ -58,15 +65,16 @@ function card({ kind, text, answers, remedies }, app, redraw) {
       element(
         "ul",
         { class: "remedies" },
-        remedies.map((one) => element("li", {}, remedyLine(one, app, redraw))),
+        remedies.map((one, at) => element("li", {}, remedyLine(one, app, redraw, isFirst && at))),
       ),
     ],
   );
 }
 
-function remedyLine(remedy, app, redraw) {
+function remedyLine(remedy, app, redraw, at) {
   const isOwner = app.session.role === "owner";
   return [
+    isOwner && typeof at === "number" && at < 9 && element("kbd", {}, `${at + 1}`),
     element("span", {}, sentence(remedy.text)),
     isOwner
       ? button("See what it does", () => choose(remedy, app, redraw), {

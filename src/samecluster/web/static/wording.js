@@ -23,6 +23,10 @@ export function clusterName({ number: which, name }) {
   return name ? `${name} (cluster ${which})` : `Cluster ${which}`;
 }
 
+export function percent(share) {
+  return share == null ? "" : `${Math.floor(100 * share)} %`;
+}
+
 export function leftLine(left) {
   if (!left) return "";
   if (left.high === 0) return "no question is left";

@@ -1,0 +1,94 @@
+"""People slip: an answer that the others make unlikely is put once more, and said."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+
+from samecluster import Session
+from samecluster.questions.pair import Verdict
+from samecluster.sessions.conflicts import SecondLook
+from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.storage.store import MemoryStore
+
+
+def some_digits(seed: int):
+    X, truth = load_digits(return_X_y=True)
+    rows = np.random.default_rng(seed).choice(len(X), 300, replace=False)
+    return X[rows], truth[rows]
+
+
+@pytest.fixture(scope="module")
+def digits():
+    return some_digits(0)
+
+
+class Person:
+    """Answers by the truth but for one slip, "different" about two of a kind."""
+
+    def __init__(self, digits, slip_at: int | None, seed: int = 0) -> None:
+        X, self.truth = digits
+        keys = [f"digit {row}" for row in range(len(X))]
+        self.session = Session.create(MemoryStore(), keys, X, seed=seed)
+        self.slip_at, self.n = slip_at, 0
+        self.slip: SessionQuestion | None = None
+
+    def answer(self) -> None:
+        (question,) = self.session.ask("Ann")
+        one, two = question.rows
+        same = self.truth[one] == self.truth[two]
+        if self.slip is None and self.slip_at is not None and self.n >= self.slip_at and same:
+            same, self.slip = False, question
+        self.session.tell(question.id, Verdict.of(same), "Ann")
+        self.n += 1
+
+    def second_looks(self, n_answers: int) -> list[SecondLook]:
+        """As a shell does: every ten answers, and what it says is looked at again."""
+        said = []
+        for at in range(n_answers):
+            if at % 10 == 9 and (found := self.session.look_again("Ann")):
+                said.append(found)
+                (asked,) = self.session.ask("Ann")
+                assert asked == found.question
+            self.answer()
+        return said
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_one_slip_is_found_and_said(seed) -> None:
+    """The wrong answer is named, and the true answer from another side makes it a contradiction."""
+    ann = Person(some_digits(seed), 12, seed)
+    said = ann.second_looks(120)
+    assert ann.slip is not None
+    wrong = {ann.slip.item, ann.slip.comparator}
+    (found,) = [one for one in said if set(one.answer.items) == wrong]
+    assert str(found).endswith("different (Ann) does not fit the other answers: look again")
+    assert str(found).startswith(f"answer {found.answer.sequence}: ")
+    (conflict,) = ann.session.ranked_conflicts()
+    assert set(conflict.answers[0].items) == wrong
+    assert conflict.remedies[0].text.startswith(f"take back answer {found.answer.sequence}")
+    ann.session.apply(conflict.remedies[0], "Ann")
+    assert not ann.session.trouble
+    assert len(said) <= 8
+
+
+def test_who_does_not_slip_is_asked_little_more(digits) -> None:
+    said = Person(digits, None).second_looks(120)
+    assert len(said) <= 5
+
+
+def test_each_answer_is_looked_at_again_once(digits) -> None:
+    ann = Person(digits, 12)
+    for _ in range(120):
+        ann.answer()
+    found = []
+    while again := ann.session.look_again("Ann"):
+        found.append(again.answer.pair)
+    assert found
+    assert len(found) == len(set(found))
+
+
+def test_with_few_answers_nothing_is_pointed_out(digits) -> None:
+    ann = Person(digits, 0)
+    for _ in range(6):
+        ann.answer()
+    assert ann.session.look_again("Ann") is None
