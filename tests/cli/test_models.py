@@ -170,6 +170,31 @@ def test_what_the_server_refuses_is_said(folder, options, words) -> None:
     assert SECRET not in done.stderr
 
 
+def test_without_a_server_it_is_one_line_and_nothing_is_lost(folder) -> None:
+    with server(key=SECRET) as at:
+        pass
+    done = cluster(at, "--retries", "1")
+    assert done.returncode == 1
+    assert "no server answers there" in done.stderr
+    assert "the same command goes on" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_blank_and_overlong_texts_are_said_and_stop_nothing(folder) -> None:
+    with (folder / "tickets.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    for row in rows[1:20]:
+        row[3] = ""
+    rows[30][3] += " and so on" * 2_000
+    with (folder / "tickets.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    with server(truth={**TRUTH, rows[30][3]: rows[30][4]}, key=SECRET) as at:
+        done = cluster(at, "--max-questions", "120", "--json")
+    assert done.returncode == 0, done.stderr
+    assert told(done)["labelled"] == 200
+    assert "Traceback" not in done.stderr
+
+
 def check(who="ann", **more):
     """What somebody who never errs does with `samecluster label` or `serve`."""
     opened = open_session(Request("tickets.csv", who=who, **more))

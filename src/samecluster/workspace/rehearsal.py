@@ -29,6 +29,11 @@ def rehearsed_looks(X: FloatArray, parameters: Mapping[str, Any]) -> tuple[int, 
     if k < 2:
         return len(X) - 1, 2
     groups = KMeans(k, n_init=1, random_state=0).fit_predict(points)
-    looks = "auto" if parameters.get("looks") else "pairs"
-    played = recover(points, LabelOracle(groups), max_questions=_MOST, looks=looks, random_state=0)
+    played = recover(
+        points,
+        LabelOracle(groups),
+        max_questions=_MOST,
+        looks="auto" if parameters.get("looks") else "pairs",
+        random_state=0,
+    )
     return played.n_looks, round(played.n_shown / max(played.n_looks, 1))

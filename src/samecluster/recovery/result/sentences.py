@@ -209,7 +209,7 @@ def _answers_right(premise: Any) -> str:
 
 
 def _given_right(premise: Any) -> str:
-    return f"the labels that {', '.join(premise.models) or 'were given'} gave are right"
+    return f"the labels that {', '.join(premise.models)} gave are right"
 
 
 def _margin_holds(premise: Any) -> str:
