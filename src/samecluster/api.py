@@ -309,11 +309,11 @@ class RecoveryParameters:
     ) -> RecoveryParameters:
         gamma, goal = checked_margin(margin), checked_audit(audit)
         chosen, most = _checked_method(method), checked_limit("max_questions", max_questions)
+        given = chosen if isinstance(chosen, GivenLabels) else None
+        if given is not None:
+            chosen = _checked_method(given.otherwise or "certify")
         if lift not in (None, "auto") and not isinstance(chosen, Certify):
             raise InvalidInputError(f'lift goes with method "certify", got {chosen.name!r}')
-        if isinstance(chosen, GivenLabels) and chosen.otherwise is None:
-            usual = CertifyWithoutMargin(Certify(), prediction_goal(goal))
-            chosen = replace(chosen, otherwise=usual if gamma is None else Certify())
         if gamma is None and isinstance(chosen, Certify):
             chosen = CertifyWithoutMargin(chosen, prediction_goal(goal), lift == "auto")
         elif lift == "auto":
@@ -324,7 +324,7 @@ class RecoveryParameters:
         return cls(
             n_clusters=checked_n_clusters(n_clusters, len(points)),
             margin=gamma,
-            method=chosen,
+            method=chosen if given is None else replace(given, otherwise=chosen),
             audit=goal,
             budget=Budget(most, checked_limit("max_looks", max_looks)),
             looks=checked_looks(looks).within(most),

@@ -8,12 +8,15 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from examples.chat_server import Habits
-from samecluster import Verdict
-from samecluster.errors import InvalidInputError
-from samecluster.workspace.open import open_session
+from samecluster import How, clustering_error
+from samecluster.oracles import LabelOracle
+from samecluster.oracles.base import checked_reply
+from samecluster.sessions.running.drivers import drive_session
+from samecluster.workspace.open import open_session, reopen
 from samecluster.workspace.request import Request
 from tests.cases.command_line import run
 from tests.oracles.chat.tickets import MADE, TEXTS, TRUTH, server
@@ -41,10 +44,6 @@ def cluster(at, *more, yes=True):
     )  # fmt: skip
 
 
-def right(rows):
-    return Verdict.of(bool(MADE.labels[rows[0]] == MADE.labels[rows[1]]))
-
-
 def told(done) -> dict[str, Any]:
     facts: dict[str, Any] = json.loads(done.stdout)
     return facts
@@ -63,7 +62,8 @@ def test_a_model_finds_the_groups_and_is_named_in_log_and_claims(folder) -> None
     assert "inferred, by model tiny, right if" in " ".join(facts["rests_on"])
     assert "column message goes to 127.0.0.1:" in done.stderr
     assert "at most $" in done.stderr
-    assert f"tiny: {facts['questions']} looks, " in done.stderr
+    assert f"tiny: {facts['looks']} looks, " in done.stderr
+    assert facts["looks"] < facts["questions"] / 2, "it was asked pair by pair"
     assert told(again)["labelled"] == facts["labelled"]
     assert at.account.n_requests == n_sent
     kept = folder / "tickets.csv.samecluster-llm.jsonl"
@@ -110,7 +110,7 @@ def test_at_the_limit_of_cost_there_are_labels_and_the_command_goes_on(folder) -
         assert n_asked > 0
         done = cluster(at, *cost, "--max-cost", "2", "--json")
         assert told(done)["error"] == 0
-        assert at.account.n_requests == told(done)["questions"]
+        assert at.account.n_requests == told(done)["looks"]
 
 
 def test_a_server_that_fails_costs_no_answer(folder) -> None:
@@ -170,21 +170,90 @@ def test_what_the_server_refuses_is_said(folder, options, words) -> None:
     assert SECRET not in done.stderr
 
 
-def test_people_go_on_in_the_session_but_audit_in_their_own(folder) -> None:
+def test_without_a_server_it_is_one_line_and_nothing_is_lost(folder) -> None:
+    with server(key=SECRET) as at:
+        pass
+    done = cluster(at, "--retries", "1")
+    assert done.returncode == 1
+    assert "no server answers there" in done.stderr
+    assert "the same command goes on" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_blank_and_overlong_texts_are_said_and_stop_nothing(folder) -> None:
+    with (folder / "tickets.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    for row in rows[1:20]:
+        row[3] = ""
+    rows[30][3] += " and so on" * 2_000
+    with (folder / "tickets.csv").open("w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    with server(truth={**TRUTH, rows[30][3]: rows[30][4]}, key=SECRET) as at:
+        done = cluster(at, "--max-questions", "120", "--json")
+    assert done.returncode == 0, done.stderr
+    assert told(done)["labelled"] == 200
+    assert "Traceback" not in done.stderr
+
+
+def check(who="ann", **more):
+    """What somebody who never errs does with `samecluster label` or `serve`."""
+    opened = open_session(Request("tickets.csv", who=who, **more))
+    right = LabelOracle(MADE.labels)
+    with opened:
+        line = opened.check_line()
+        drive_session(
+            opened.session,
+            lambda looks: ((look, checked_reply(right, look)) for look in looks),
+            who=who,
+            looks=True,
+        )
+        return opened.session.snapshot(), opened.session.state, line
+
+
+def test_people_check_the_labels_of_a_model_in_the_same_session(folder) -> None:
+    with server(Habits(item_error=0.05), key=SECRET) as at:
+        done = cluster(at)
+        assert done.returncode == 0, done.stderr
+        assert "samecluster serve tickets.csv --audit 0.05" in done.stdout
+        found, state, line = check(audit="0.05")
+        assert line is not None
+        assert "check the labels that model tiny gave" in line
+        again = cluster(at)
+        assert again.returncode == 2
+        assert "has answers of ann" in again.stderr
+        again = cluster(at, "--join")
+        assert again.returncode == 2
+        assert "an audit counts answers of people alone" in again.stderr
+    assert found.audit is not None
+    assert found.audit.met
+    people = state.answers_of_people()
+    seen = {state.items.row_of[key] for pair in people["ann"] for key in pair}
+    asked = set(np.flatnonzero(found.how_codes == How.ASKED).tolist())
+    assert asked <= seen, "asked means asked of people"
+    assert not found.count(How.PROVEN)
+    n_said = len(people["ann"])
+    told_so = " ".join(found.assumptions)
+    assert f"checked by ann ({n_said} answers)" in told_so
+    assert "inferred, by model tiny, right if the labels that model tiny gave are right" in told_so
+    assert clustering_error(found.labels, MADE.labels) <= 0.05
+    done = run("history", "tickets.csv.samecluster")
+    assert "people's answers count alone; they check labels of model tiny" in done.stdout
+    with reopen(Path("tickets.csv.samecluster")) as opened:
+        assert opened.session.snapshot().labels.tolist() == found.labels.tolist()
+        assert opened.session.snapshot().how.tolist() == found.how.tolist()
+
+
+def test_a_model_may_go_on_after_people_and_then_nothing_is_asked(folder) -> None:
     with server(key=SECRET) as at:
         assert cluster(at, "--max-questions", "5").returncode == 0
-        with open_session(Request("tickets.csv", max_questions="none")) as opened:
-            session = opened.session
-            with pytest.raises(InvalidInputError, match="an audit counts answers of people alone"):
-                session.set_parameters(audit=(0.05, 0.95))
-            (question, *_) = session.ask("ann")
-            session.tell(question.id, right(question.rows), "ann")
-        done = cluster(at)
-        assert done.returncode == 2
-        assert "has answers of ann; to let the model answer there, too, say --join" in done.stderr
+        check(max_questions="20")
+        assert cluster(at).returncode == 2
         facts = told(cluster(at, "--join", "--json"))
     assert sorted(facts["people"]) == ["ann", "model tiny"]
     assert facts["by_how"]["asked"] == 0, "labels rest on what the model said, too"
+    found, _, line = check()
+    assert line is not None, "and people check them anew"
+    assert found.count(How.ASKED)
 
 
 def test_people_audit_the_labels_of_a_model(folder) -> None:

@@ -30,7 +30,7 @@ from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.audit_report import AuditReport
-from samecluster.recovery.result.claims import Foresight
+from samecluster.recovery.result.claims import Foresight, GivenCheck
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import PreparedFeatures
 from samecluster.recovery.result.result import MarginSearch, Recovery, Refutation, Round
@@ -73,6 +73,7 @@ def save_recovery(recovery: Recovery, path: str | Path, *, force: bool = False) 
         "proof": None if recovery.proof is None else list(recovery.proof.lines()),
         "models": list(recovery.models),
         "foresight": recovery.foresight,
+        "given": recovery.given,
         "frame": _frame(recovery.frame),
         "claims": [claim.as_dict() for claim in recovery.claims],
     }
@@ -185,6 +186,7 @@ def _checked(head: dict[str, Any], arrays: dict[str, Array]) -> Recovery:
         proof=proof,
         models=tuple(map(str, head["models"])),
         foresight=_foresight(head["foresight"]),
+        given=_given(head.get("given")),
         frame=_read_frame(head.get("frame"), points.shape[1]),
     )
     if [claim.as_dict() for claim in found.claims] != head["claims"]:
@@ -227,6 +229,13 @@ def _foresight(kept: Any) -> Foresight | None:
         return None
     n_records, unseen = kept
     return Foresight(int(n_records), None if unseen is None else float(unseen))
+
+
+def _given(kept: Any) -> GivenCheck | None:
+    if kept is None:
+        return None
+    by, n_seen, n_wrong, is_used = kept
+    return GivenCheck(tuple(map(str, by)), int(n_seen), int(n_wrong), bool(is_used))
 
 
 def _frame(features: FrameFeatures | None) -> dict[str, Any] | None:

@@ -14,7 +14,7 @@ from samecluster.questions.look import n_looks_of, n_shown_of
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.audit_report import AuditReport
-from samecluster.recovery.result.claims import Foresight
+from samecluster.recovery.result.claims import Foresight, GivenCheck
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.label_separation import AnsweredLabels
 from samecluster.recovery.result.result import MarginSearch, Recovery, Round
@@ -28,6 +28,7 @@ class Labelling:
     labels, how : (n,) the cluster of each item, -1 for none, and how it is known (`How`)
     probability : (n,) the probability that each label is right; None where no model predicts
     foresight : how often the model's predictions could be compared with answers
+    given : what people saw of labels that others gave
     exceptions : items that answers put outside every group
     search : how a margin that nobody declared was found
     audit : what an audit has shown so far
@@ -42,6 +43,7 @@ class Labelling:
         self.how: npt.NDArray[np.int8] = np.zeros(n, dtype=np.int8)
         self.probability: FloatArray | None = None
         self.foresight: Foresight | None = None
+        self.given: GivenCheck | None = None
         self._round_of: npt.NDArray[np.int32] = np.full(n, -1, dtype=np.int32)
         self._rounds: list[Round] = []
         self._problem = problem
@@ -112,6 +114,9 @@ class Labelling:
         self, probability: FloatArray | None, foresight: Foresight | None = None
     ) -> None:
         self.probability, self.foresight = probability, foresight
+
+    def note_given(self, given: GivenCheck) -> None:
+        self.given = given
 
     def note_search(self, search: MarginSearch) -> None:
         self.search = search
@@ -204,6 +209,7 @@ class Labelling:
             resolution=self.resolution,
             probability=None if self.probability is None else self.probability.copy(),
             foresight=self.foresight,
+            given=self.given,
             exceptions=self.exceptions,
             search=self.search,
             audit=None if self.audit is None else self.audit.about(self.answered(), len(self.how)),

@@ -102,7 +102,7 @@ def conflicts_in(state: State, refutation: SameClusterError | None) -> list[Conf
     """All that does not fit together now; ``refutation`` is why the run assumes less."""
     found = [_contradiction(votes) for votes in _contradictions(state)]
     for pair in state.facts:
-        votes = state.book.votes(pair)
+        votes = state.votes(pair)
         if is_tie(votes):
             found.append(_tie(pair, votes))
     if refutation is not None:
@@ -135,7 +135,7 @@ def direct_contradictions(state: State, votes: Iterable[Vote]) -> list[tuple[Vot
         pair, opposite = vote.pair, _OPPOSITE.get(vote.verdict)
         fact = state.facts.get(pair)
         if opposite is not None and fact is not None and fact.verdict is opposite:
-            said = [one for one in state.book.votes(pair) if one.verdict is opposite]
+            said = [one for one in state.votes(pair) if one.verdict is opposite]
             found.append((*said, vote))
         elif opposite is not None and first.setdefault(pair, vote).verdict is opposite:
             found.append((first[pair], vote))
@@ -169,7 +169,7 @@ def _contradictions(state: State) -> list[tuple[Vote, ...]]:
 def _votes_behind(state: State, answer: Answer) -> list[Vote]:
     """The votes for what the run was told about a pair of rows."""
     pair = pair_of(state.items.keys[row] for row in answer.question.pair)
-    return [vote for vote in state.book.votes(pair) if vote.verdict is answer.verdict]
+    return [vote for vote in state.votes(pair) if vote.verdict is answer.verdict]
 
 
 def _contradiction(votes: tuple[Vote, ...]) -> Conflict:

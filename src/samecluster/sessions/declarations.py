@@ -45,7 +45,8 @@ class Declarations:
         """Change n_clusters, margin, method, audit, max_questions, max_looks, looks or opinions."""
         checked = checked_parameters(changes)
         refuse_other_lift(checked, self._recorder.state.parameters)
-        check_people_only(checked, self._recorder.state.people)
+        state = self._recorder.state
+        check_people_only(checked, state.models if state.given is None else ())
         body: dict[str, Any] = {"parameters": checked}
         if format_for(checked) > 1:
             body["format"] = format_for(checked)
@@ -83,6 +84,29 @@ class Declarations:
             self.set_parameters(
                 looks=replace(sizes, seconds=LookSeconds(**used | measured)), who=who
             )
+
+    def let_people_check(self, who: str | None = None) -> tuple[str, ...]:
+        """From here on only answers of people count, who check the labels that models gave.
+
+        The names of these models; none, and nothing happens, where no model has answered or people
+        check already.
+        """
+        state = self._recorder.state
+        models = tuple(state.models)
+        if not models or state.given is not None:
+            return ()
+        labels = self._known.snapshot().labels.tolist()
+        body = {"people": True, "labels": labels, "models": list(models)}
+        self._recorder.append_if_usable("trusted", who, body, self._known.new_numbers())
+        return models
+
+    def let_models_answer(self, who: str | None = None) -> None:
+        """End what `let_people_check` began: answers of models count where people gave none."""
+        state = self._recorder.state
+        if state.given is not None:
+            check_people_only(state.parameters, state.given_by)
+            body = {"people": False}
+            self._recorder.append_if_usable("trusted", who, body, self._known.new_numbers())
 
     def name(self, cluster: int, text: str, who: str | None = None) -> None:
         """Name a cluster. The name belongs to its anchor item, as the number does."""

@@ -7,7 +7,6 @@ from dataclasses import replace
 from samecluster.errors import InvalidInputError
 from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.parameters import models_of
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.numbering import NumberedRecovery, numbered
 from samecluster.sessions.state.set_apart import with_exceptions
@@ -86,7 +85,9 @@ class KnownLabels:
         if self._last is None or self._last[0] != state.n_events:
             engine = self.engine
             recovery = with_exceptions(_as_declared(engine.recovery(), state), state)
-            recovery = replace(recovery, prepared=self._prepared).by_models(models_of(state.people))
+            recovery = replace(recovery, prepared=self._prepared)
+            if state.given is None:
+                recovery = recovery.by_models(state.models)
             found = numbered(recovery, state)
             self._last = (state.n_events, found)
         return self._last[1]
@@ -97,10 +98,14 @@ def _as_declared(recovery: Recovery, state: State) -> Recovery:
     audit = recovery.audit
     if audit is not None:
         audit = replace(audit, confidence=float(state.parameters["audit"][1]))
+        if state.given is not None:
+            people = state.answers_of_people().items()
+            checked_by = tuple((who or "somebody", len(pairs)) for who, pairs in people)
+            audit = replace(audit, checked_by=checked_by)
     return replace(
         recovery,
         n_questions=state.n_questions,
         n_looks=state.n_looks,
-        n_shown=state.book.n_shown,
+        n_shown=state.n_shown,
         audit=audit,
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, fields
 from typing import Any
 
@@ -15,9 +15,6 @@ from samecluster.questions.pair import Verdict
 from samecluster.sessions.question import checked_verdict
 from samecluster.sessions.state.items import Items
 from samecluster.validation import checked_audit, checked_looks
-
-MODEL = "model "
-"""How the names begin under which language models answer."""
 
 _PARAMETERS = (
     "audit",
@@ -71,21 +68,15 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
     return checked
 
 
-def models_of(people: Iterable[str | None]) -> list[str]:
-    """Those of the people who answered that are language models."""
-    return [who for who in people if who is not None and who.startswith(MODEL)]
+def check_people_only(parameters: Mapping[str, Any], models: Sequence[str]) -> None:
+    """InvalidInputError if an audit is wanted where language models answer.
 
-
-def check_people_only(parameters: Mapping[str, Any], people: Iterable[str | None]) -> None:
-    """InvalidInputError if an audit is wanted of answers that a language model gave.
-
-    It would take what the model said for checked.
+    It would take what they said for checked.
     """
-    if parameters.get("audit") is not None and (models := models_of(people)):
+    if parameters.get("audit") is not None and models:
         raise InvalidInputError(
-            f"an audit counts answers of people alone, and here {models[0]} answers: have its "
-            "labels written (-o FILE), and let people check these in a session of their own "
-            "(samecluster label FILE --labels cluster --labels-as hint --audit 0.05)"
+            f"an audit counts answers of people alone, and here {models[0]} answers: leave --audit "
+            "out, and let people check its labels afterwards (samecluster serve DATA --audit 0.05)"
         )
 
 

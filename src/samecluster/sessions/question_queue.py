@@ -222,7 +222,7 @@ class QuestionQueue:
         """Pairs on which fewer people than wanted have spoken, or as many for as against."""
         wanted = self._state.parameters.get("opinions") or 1
         for pair, fact in self._state.facts.items():
-            votes = self._state.book.votes(pair)
+            votes = self._state.votes(pair)
             if len(votes) < wanted or is_tie(votes):
                 yield fact.items
 

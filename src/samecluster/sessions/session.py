@@ -260,6 +260,8 @@ class Session:
     set_parameters = _offered(Declarations.set_parameters, "_declarations")
     widen = _offered(Declarations.widen, "_declarations")
     use_measured_seconds = _offered(Declarations.use_measured_seconds, "_declarations")
+    let_people_check = _offered(Declarations.let_people_check, "_declarations")
+    let_models_answer = _offered(Declarations.let_models_answer, "_declarations")
     name = _offered(Declarations.name, "_declarations")
     names = _offered(Declarations.names, "_declarations")
     import_answers = _offered(Declarations.import_answers, "_declarations")

@@ -7,7 +7,7 @@ from contextlib import closing
 from pathlib import Path
 
 from samecluster.errors import InvalidInputError
-from samecluster.sessions.parameters import MODEL
+from samecluster.sessions.state.votes import MODEL
 from samecluster.sessions.storage.events import Event
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.workspace.open import session_path

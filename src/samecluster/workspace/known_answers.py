@@ -11,7 +11,7 @@ from samecluster.questions.given_groups import groups_as_pairs
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.state import State
-from samecluster.sessions.state.votes import pair_of
+from samecluster.sessions.state.votes import majority, pair_of
 from samecluster.tables import CsvOptions, Table
 from samecluster.tables.known_answers import read_labels, read_pairs
 from samecluster.workspace.request import Request
@@ -76,8 +76,12 @@ def pairs_as_answers(path: Path, keys: Sequence[str], asked: CsvOptions | None) 
 
 
 def answers_of(other: State, keys: Iterable[str]) -> tuple[list[Statement], int]:
-    """What another session was told about these items, and how many answers are about others."""
+    """What people said about these items in another session, and how many answers are about others.
+
+    What language models said there stays there: here it would be taken for people's word.
+    """
     known = set(keys)
-    facts = [fact for fact in other.facts.values() if fact.verdict is not Verdict.UNSURE]
+    said = (majority([v for v in other.votes(pair) if v.is_trusted]) for pair in other.facts)
+    facts = [fact for fact in said if fact is not None and fact.verdict is not Verdict.UNSURE]
     shared = [fact for fact in facts if known.issuperset(fact.items)]
     return [(*fact.items, fact.verdict) for fact in shared], len(facts) - len(shared)

@@ -45,12 +45,16 @@ MissingDecision = Callable[[MissingCells], str]
 
 @dataclass(frozen=True, eq=False)
 class OpenSession:
-    """A session with its data; close it, or use it in a ``with`` statement."""
+    """A session with its data; close it, or use it in a ``with`` statement.
+
+    ``checked`` are language models whose labels people check from this opening on.
+    """
 
     session: Session
     data: SessionData
     path: Path
     is_new: bool
+    checked: tuple[str, ...] = ()
 
     @property
     def table(self) -> Table:
@@ -75,6 +79,15 @@ class OpenSession:
     def inputs(self) -> tuple[Path, ...]:
         """The session and what its data was read from: no result may replace them."""
         return (self.path, *self.data.files)
+
+    def check_line(self) -> str | None:
+        """What people are told who begin to check the labels of a model."""
+        if not self.checked:
+            return None
+        return (
+            f"From here on only answers of people count, who check the labels that "
+            f"{', '.join(self.checked)} gave."
+        )
 
     def table_row(self, row: int) -> int:
         """The row of the table that has the item in this row of the session."""
@@ -123,8 +136,13 @@ def export_command(session: Path, data: str, out: str) -> str:
     return typed("export", session, *named, "-o", out)
 
 
-def open_session(request: Request, decide: MissingDecision | None = None) -> OpenSession:
+def open_session(
+    request: Request, decide: MissingDecision | None = None, *, by_model: bool = False
+) -> OpenSession:
     """Begin a session, or go on with it. ``decide`` is called if cells are missing at the begin.
+
+    Where language models have answered, from here on people check their labels, unless it is
+    opened ``by_model``.
 
     What is declared anew (margin, clusters, audit, budget) is noted, and known labels and pairs
     become imported answers. Other features are refused, and so is other data. A session that cannot
@@ -135,7 +153,7 @@ def open_session(request: Request, decide: MissingDecision | None = None) -> Ope
         with _store(path) as store:
             stored = _stored_in(store)
             if stored is not None:
-                return _go_on(store, stored, request, path)
+                return _go_on(store, stored, request, path, by_model)
             store.close()
     data = _new_data(request, decide)
     with _store(path, create=True) as store:
@@ -251,7 +269,11 @@ def _begin(store: SqliteStore, data: SessionData, request: Request, path: Path) 
 
 
 def _go_on(
-    store: SqliteStore, stored: Mapping[str, Any], request: Request, path: Path
+    store: SqliteStore,
+    stored: Mapping[str, Any],
+    request: Request,
+    path: Path,
+    by_model: bool,
 ) -> OpenSession:
     data = data_again(request, stored)
     session = _session_in(store, data, request)
@@ -260,6 +282,9 @@ def _go_on(
             f"--seed cannot change in a session that has begun (it is {session.state.seed}); leave "
             "it out, or begin another with --session FILE"
         )
+    models = () if by_model else session.let_people_check(request.who)
+    if models and request.looks is None and session.state.parameters.get("looks") is None:
+        request = replace(request, looks="auto")  # sheets take people a fraction of the time
     before = session.state.parameters
     changes = {
         name: value
@@ -269,7 +294,7 @@ def _go_on(
     if changes:
         session.set_parameters(who=request.who, **changes)
     import_known(session, data.table, data.rows, request, data.preparation.hint_column)
-    return OpenSession(session, data, path, is_new=False)
+    return OpenSession(session, data, path, is_new=False, checked=models)
 
 
 def _session_in(

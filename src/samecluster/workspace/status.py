@@ -31,6 +31,7 @@ def session_facts(opened: OpenSession) -> dict[str, Any]:
         "sample_of": None if opened.blocks is None else opened.blocks.survey.n,
         "labelled": progress.n_labelled,
         "questions": progress.n_questions,
+        "looks": progress.n_looks,
         "by_how": how_counts(progress.by_how),
         "rests_on": list(known.assumptions),
         "claims": [claim.as_dict() for claim in known.claims],

@@ -25,6 +25,7 @@ from samecluster.recovery.result.claims import Certainty, Claim
 from samecluster.recovery.result.premises import (
     AnswersRight,
     ClusterCount,
+    GivenLabelsRight,
     MarginHolds,
     Premise,
     PreparedFeatures,
@@ -150,6 +151,7 @@ PREMISES: dict[str, Premise] = {
     premise.kind: premise
     for premise in (
         AnswersRight(),
+        GivenLabelsRight(("model tiny",)),
         MarginHolds(0.5, resolution=(1e-9, 2e-9), exceptions=(3,)),
         PreparedFeatures(3, ("price",)),
         ClusterCount(3),
@@ -163,6 +165,7 @@ def test_each_kind_of_premise_has_a_clause() -> None:
     assert {cls.kind for cls in Premise.__subclasses__()} == set(PREMISES)
     assert [str(premise) for premise in PREMISES.values()] == [
         "the answers are right",
+        "the labels that model tiny gave are right",
         "every cluster has margin 0.5 (resolution up to 2e-09) but for 1 exception",
         "that is so with 3 missing cells filled in by medians and with logarithms of price",
         "there are exactly 3 clusters",

@@ -123,11 +123,11 @@ def test_votes_on_exceptions_stand_and_are_kept_from_the_run(book) -> None:
     book.make_exception("a", 3)
     assert book.votes(AB) == []
     assert book.vote(AB, "ann") == vote
-    assert [fact.pair for fact in book.facts_on_exceptions()] == [AB]
+    assert [fact.pair for fact in book.facts_on_exceptions(list)] == [AB]
     assert not book.end_exception(2)
     assert book.end_exception(3)
     assert book.votes(AB) == [vote]
-    assert book.facts_on_exceptions() == []
+    assert book.facts_on_exceptions(list) == []
 
 
 def test_a_key_is_known_for_ever(book) -> None:

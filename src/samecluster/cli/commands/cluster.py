@@ -212,6 +212,7 @@ def cluster(
     from samecluster._files import is_stdout
     from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.export import ResultFiles
+    from samecluster.workspace.open import session_path
 
     if oracle_cmd is None and llm is None and request.truth is None:
         raise InvalidInputError(
@@ -234,6 +235,8 @@ def cluster(
     program: OracleCommandOptions | ChatOptions | None = command
     if llm is not None:
         _check_chat(replace(request, in_blocks=in_blocks), command, model, criterion)
+        if no_session or not session_path(request).exists():
+            request = replace(request, looks="auto")
         program = ChatOptions(
             llm,
             model or "",
@@ -348,7 +351,7 @@ def _cluster(
         # An audit of the session would be about its items alone.
         request, audit = replace(request, audit=None), _audit_of_all_rows(request)
     with progress.status("reading the data"):
-        opened = open_session(request)
+        opened = open_session(request, by_model=isinstance(program, ChatOptions))
     with _gone_if_refused(opened):
         check_files(opened, files)
         truth = None if request.truth is None else TrueGroups(opened, request.truth)

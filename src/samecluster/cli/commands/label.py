@@ -87,5 +87,6 @@ def _greet(console: Screen, opened: OpenSession) -> None:
         console.print(f"Answers go to {opened.path}.")
     else:
         console.print(f"Going on with {opened.path}.")
-    if line := sample_line(opened):
-        console.print(line, soft_wrap=True)
+    for line in (sample_line(opened), opened.check_line()):
+        if line is not None:
+            console.print(line, soft_wrap=True)

@@ -194,7 +194,7 @@ def _serve_until_stopped(
         begun = "Answers go to" if opened.is_new else "Going on with"
         console.print(f"{begun} {opened.path}.")
         told = opened.data.told() if opened.is_new else ()
-        for line in (*told, sample_line(opened), address.warning()):
+        for line in (*told, sample_line(opened), opened.check_line(), address.warning()):
             if line is not None:
                 console.print(line)
         console.print(f"Open {serving.link}")

@@ -36,6 +36,7 @@ class Answerer:
     answering: Answering
     follow: Callable[[OpenSession], None]
     spent: Callable[[], str] = str
+    looks: bool = False
 
 
 @contextmanager
@@ -70,11 +71,21 @@ def answerer_for(
         cache = opened.path.with_name(f"{opened.path.name}-llm.jsonl")
         with program.oracle(shown, cache) as asked:
             agree(console, opened, asked, program, shown.names, cache)
+            opened.session.let_models_answer()
+            if opened.is_new:
+                # Certify takes answers for right: it would search for a margin that fits the wrong.
+                method = {"name": "predict", "batch": program.parallel}
+                opened.session.set_parameters(method=method)
             opened.session.widen(program.parallel)
             name = model_name(program.model)
             try:
                 yield Answerer(
-                    name, program.parallel, asked.answer_many, follow, lambda: str(asked.spending)
+                    name,
+                    program.parallel,
+                    asked.reply_many,
+                    follow,
+                    lambda: str(asked.spending),
+                    looks=True,
                 )
             finally:
                 console.print(f"{program.model}: {asked.spending}.", soft_wrap=True)

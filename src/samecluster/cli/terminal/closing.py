@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from samecluster._files import is_stdout
@@ -19,8 +20,9 @@ from samecluster.workspace.export import (
     write_session_report,
 )
 from samecluster.workspace.next_steps import choices
-from samecluster.workspace.open import OpenSession
+from samecluster.workspace.open import OpenSession, session_beside
 from samecluster.workspace.status import session_facts
+from samecluster.workspace.typed_command import typed
 
 
 def check_files(opened: OpenSession, files: ResultFiles) -> None:
@@ -76,6 +78,13 @@ def summary(told: dict[str, Any]) -> Iterator[str]:
         yield f"Error against the truth: {told['error']:.2%} of the labels are wrong."
 
 
+def _named(opened: OpenSession) -> list[str]:
+    """The data and the session as a command has them."""
+    data = str(opened.data.files[0]) if opened.data.files else "DATA"
+    beside = opened.path == session_beside(Path(data))
+    return [data] if beside else [data, "--session", str(opened.path)]
+
+
 def next_steps(opened: OpenSession, has_output: bool, is_kept: bool) -> Iterator[str]:
     """What can be done now, with its price where there is one."""
     if not has_output:
@@ -92,9 +101,8 @@ def next_steps(opened: OpenSession, has_output: bool, is_kept: bool) -> Iterator
     known = session.snapshot()
     if known.models:
         yield (
-            f"Nobody has checked what {known.models[0]} said. People can, in a session of their "
-            "own: samecluster label FILE --labels cluster --labels-as hint --audit 0.05, with FILE "
-            "from -o."
+            f"Nobody has checked what {known.models[0]} said. People can, in the same session: "
+            f"{typed('serve', *_named(opened), '--audit', '0.05')}"
         )
     for choice in [] if known.models else choices(known, session.state.parameters):
         audit = (choice.parameters or {}).get("audit")

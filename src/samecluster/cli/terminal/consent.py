@@ -15,11 +15,11 @@ from samecluster.cli.terminal.screen import Screen, shown
 from samecluster.errors import InvalidInputError
 from samecluster.oracles import ChatOracle
 from samecluster.oracles.chat.costs import money
-from samecluster.questions.pair import Question
+from samecluster.questions.look import Sheet
 from samecluster.workspace.open import OpenSession
-from samecluster.workspace.rehearsal import rehearsed_questions
+from samecluster.workspace.rehearsal import rehearsed_looks
 
-_SAMPLE = 50  # pairs whose prompts say how long one is
+_SAMPLE = 50  # looks whose prompts say how long one is
 
 
 def agree(
@@ -55,15 +55,16 @@ def agree(
 
 
 def _estimate(console: Screen, opened: OpenSession, oracle: ChatOracle, n: int) -> str:
-    """Looks by a rehearsal, tokens by prompts of random pairs."""
+    """Looks by a rehearsal, tokens by prompts of random sheets as large as its looks."""
     budget = opened.session.state.parameters.get("max_questions")
     with console.status("rehearsing"):
-        looks = rehearsed_questions(opened.data.X, opened.session.state.parameters)
+        looks, size = rehearsed_looks(opened.data.X, opened.session.state.parameters)
     looks = looks if budget is None else min(looks, budget)
     rng = np.random.default_rng(0)
-    pairs = [Question(*map(int, rng.choice(n, 2, replace=False))) for _ in range(_SAMPLE)]
-    about, *most = (looks * tokens // _SAMPLE for tokens in oracle.tokens(pairs))
-    said = f"About {looks:,} questions, {about / 1e6:.2g} M tokens"
+    drawn = (rng.choice(n, min(size, n), replace=False).tolist() for _ in range(_SAMPLE))
+    sheets = [Sheet.of(first, others) for first, *others in drawn]
+    about, *most = (looks * tokens // _SAMPLE for tokens in oracle.tokens(sheets))
+    said = f"About {looks:,} looks, {about / 1e6:.2g} M tokens"
     spending = oracle.spending
     if spending.prices is None:
         return f"{said}; for the cost give --prices."

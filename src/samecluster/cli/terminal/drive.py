@@ -63,6 +63,7 @@ def drive(console: Screen, session: Session, answerer: Answerer) -> None:
             answerer.answering,
             who=answerer.who,
             parallel=answerer.parallel,
+            looks=answerer.looks,
             on_answer=lambda: shown.update(task, description=_course(session, answerer.spent())),
         )
 

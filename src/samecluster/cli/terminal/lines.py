@@ -71,6 +71,12 @@ def _described(event: Event) -> str:
             ", ".join(f"{k} = {v}" for k, v in body["parameters"].items()) or "groups got numbers"
         ),
         "audit": lambda: "an audit began",
+        "trusted": lambda: (
+            f"from here on people's answers count alone; they check labels of "
+            f"{', '.join(body.get('models', ()))}"
+            if body["people"]
+            else "from here on models' answers count, too"
+        ),
         "closed": lambda: "finished",
     }
     return words[event.kind]()

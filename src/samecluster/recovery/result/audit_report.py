@@ -28,6 +28,7 @@ class AuditReport:
         not marked, and the share of such cells that is overlooked, at most. The bound allows for
         it, if wrong labels are no easier to overlook than decoys
     n_labelled, n_unlabelled : items with a label, also asked ones, and without
+    checked_by : people who answered and how many pairs each, where language models answered, too
     gap : pairs of labels that no answer separates, and how many more labels are wrong at most if
         they are one cluster; the other bounds are about membership in the cluster of a label
 
@@ -52,6 +53,7 @@ class AuditReport:
     n_labelled: int = 0
     n_unlabelled: int = 0
     gap: LabelGap = _NO_GAP
+    checked_by: tuple[tuple[str, int], ...] = ()
 
     def about(self, answered: AnsweredLabels, n: int) -> AuditReport:
         """The report about all of n labels as they are now, with what separates them."""

@@ -24,6 +24,7 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import (
     AnswersRight,
     ClusterCount,
+    GivenLabelsRight,
     MarginHolds,
     Premise,
     SeparateClusters,
@@ -51,7 +52,7 @@ class Claim:
         wrong; "unassigned": these items have no label; "uncompared": nothing separates these
         clusters; "audit": at most so many of these labels are wrong; "forecast": so many questions
         are left; "found": so many clusters, where ``declared`` is another number or some items are
-        in none
+        in none; "given": people saw so many labels that others gave, and so many were wrong
     certainty : whether it is certain, at a confidence, or an estimate
     n_items : how many items it is about; `items` has their rows
     number : of the kind: a share, a number of labels or of pairs; None where there is none
@@ -71,6 +72,7 @@ class Claim:
     interval: tuple[int, int] | None = None
     declared: int | None = None
     unseen: float | None = None
+    given: GivenCheck | None = field(default=None, repr=False)
     rows: Callable[[], IntArray] = field(default=lambda: np.zeros(0, np.int64), repr=False)
 
     def __str__(self) -> str:
@@ -92,6 +94,8 @@ class Claim:
             details["declared"] = self.declared
         if self.unseen is not None:
             details["unseen"] = self.unseen
+        if self.given is not None:
+            details |= {"by": list(self.given.by), "is_used": self.given.is_used}
         return {
             "kind": self.kind,
             "certainty": self.certainty.value,
@@ -120,6 +124,19 @@ class Foresight(NamedTuple):
         return self.n_records >= 50
 
 
+class GivenCheck(NamedTuple):
+    """What people saw of labels that others gave, ``by`` language models for instance.
+
+    ``n_seen`` labels, ``n_wrong`` of them wrong; ``is_used`` unless they were put aside for it, or
+    because they say nothing: then no label rests on them.
+    """
+
+    by: tuple[str, ...]
+    n_seen: int
+    n_wrong: int
+    is_used: bool
+
+
 @dataclass(frozen=True, eq=False)
 class ClaimBasis:
     """What claims are made from.
@@ -129,6 +146,7 @@ class ClaimBasis:
     answers that the margin does not allow. ``prepared`` says how the points were made that the
     margin is about, ``resolution`` what it is one at if there is no proof. ``models`` are language
     models that answered. ``foresight`` is that of the model that predicts, if one asked questions.
+    ``given`` is what people saw of labels that others gave.
     """
 
     labels: Array
@@ -146,6 +164,7 @@ class ClaimBasis:
     resolution: tuple[float, ...] = ()
     models: tuple[str, ...] = ()
     foresight: Foresight | None = None
+    given: GivenCheck | None = None
 
 
 def claims(basis: ClaimBasis) -> tuple[Claim, ...]:
@@ -174,8 +193,11 @@ class _Claims:
         )
 
     def made(self) -> Iterator[Claim]:
-        certain = Certainty.CERTAIN
+        certain, basis = Certainty.CERTAIN, self.basis
         yield from self._found_count()
+        if basis.given is not None:
+            seen, wrong = basis.given.n_seen, basis.given.n_wrong
+            yield Claim("given", certain, seen, wrong, given=basis.given)
         needs_proof = bool(self.apart.by_proof) or not self.apart.joined
         yield from self._labels("asked", How.ASKED, self._premises(proof=needs_proof))
         if self.separate.n_pairs:
@@ -220,6 +242,8 @@ class _Claims:
         """
         if self.basis.models:
             return self._premises(proof=self.basis.margin is not None or not self.apart.joined)
+        if self.basis.given is not None and self.basis.given.is_used:
+            return (GivenLabelsRight(self.basis.given.by), *self._premises(proof=False))
         unknown = () if self.basis.guessed else (UnknownPremise(),)
         return (*unknown, *self._premises(proof=True))
 

@@ -53,6 +53,17 @@ class AnswersRight(Premise):
 
 
 @dataclass(frozen=True)
+class GivenLabelsRight(Premise):
+    """Labels that language models gave, and that people left as they are, are right."""
+
+    kind: ClassVar[str] = "given"
+    models: tuple[str, ...] = ()
+
+    def details(self) -> dict[str, Any]:
+        return {"models": list(self.models)}
+
+
+@dataclass(frozen=True)
 class MarginHolds(Premise):
     """Every cluster has ``margin`` at ``resolution`` among all items but ``exceptions``.
 

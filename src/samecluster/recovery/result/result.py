@@ -17,7 +17,7 @@ from samecluster.lifts.lift import ColumnMap
 from samecluster.proof.log import ProofLog
 from samecluster.questions.pair import Answer
 from samecluster.recovery.result.audit_report import AuditReport
-from samecluster.recovery.result.claims import Claim, ClaimBasis, Foresight, claims
+from samecluster.recovery.result.claims import Claim, ClaimBasis, Foresight, GivenCheck, claims
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.explain import explain
 from samecluster.recovery.result.how import How
@@ -110,6 +110,7 @@ class Recovery:
     resolution : (d) lengths that the margin is one at, where there is no proof that has them
     models : language models that gave answers; labels by answers or proofs are then inferred
     foresight : how often predictions could be compared with answers, where a model predicts
+    given : what people saw of labels that others gave, where the method began with these
     frame : how the points were made of the columns of a data frame, if they were
     """
 
@@ -137,6 +138,7 @@ class Recovery:
     models: tuple[str, ...] = ()
     foresight: Foresight | None = None
     frame: Any = None
+    given: GivenCheck | None = None
 
     def by_models(self, models: Iterable[str]) -> Recovery:
         """The same where language models gave answers: nothing is asked, and nothing proven."""
@@ -182,6 +184,7 @@ class Recovery:
                 self.resolution,
                 self.models,
                 self.foresight,
+                self.given,
             )
         )
 

@@ -44,7 +44,7 @@ def audit_sentence(report: Any) -> str:
     unsure = f", {report.n_unsure:,} of them unsure" if report.n_unsure else ""
     told = (
         f"{100 * report.confidence:.10g} % confidence, {count(report.n_audits, 'audit')}{unsure}, "
-        f"{count(report.n_rounds, 'round')}{_decoys(report)}"
+        f"{count(report.n_rounds, 'round')}{_checked_by(report)}{_decoys(report)}"
     )
     percent = _percent_rounded_up(report.n_wrong_at_most, report.n_labels or 1)
     if not report.n_labels:
@@ -56,6 +56,12 @@ def audit_sentence(report: Any) -> str:
     else:
         shown = f"at most {percent} % of the labels are wrong ({told})"
     return f"{shown}{_gap(report)}{_not_counted(report)}"
+
+
+def _checked_by(report: Any) -> str:
+    """Who answered, where not everybody's answers count."""
+    people = ", ".join(f"{who} ({count(n, 'answer')})" for who, n in report.checked_by)
+    return f", checked by {people}" if people else ""
 
 
 def _decoys(report: Any) -> str:
@@ -94,6 +100,16 @@ def _found(claim: Any) -> str:
     were = "cluster was" if claim.number == 1 else "clusters were"
     apart = f", and {count(claim.n_items, 'point')} in none of them" if claim.n_items else ""
     return f"{claim.number:,} {were} found where {claim.declared:,} were declared{apart}."
+
+
+def _given(claim: Any) -> str:
+    by = f" of {', '.join(claim.given.by)}" if claim.given.by else " that were given"
+    if not claim.n_items:
+        return f"The labels{by} do not tell groups apart, and were put aside."
+    were = "was" if claim.number == 1 else "were"
+    aside = "" if claim.given.is_used else ": they were put aside, and no label rests on them"
+    seen = count(claim.n_items, "label")
+    return f"People saw {seen}{by}, and {claim.number:,} {were} wrong{aside}."
 
 
 def _asked(claim: Any) -> str:
@@ -153,6 +169,7 @@ def _forecast(claim: Any) -> str:
 
 _SENTENCES: dict[str, _Words] = {
     "found": _found,
+    "given": _given,
     "asked": _asked,
     "proven": _proven,
     "inferred": _inferred,
@@ -189,6 +206,10 @@ def _answers_right(premise: Any) -> str:
     if not premise.confirmed:
         return f"the answers{by} are right"
     return f"the answers{by} are right, also these: {'; '.join(map(str, premise.confirmed))}"
+
+
+def _given_right(premise: Any) -> str:
+    return f"the labels that {', '.join(premise.models)} gave are right"
 
 
 def _margin_holds(premise: Any) -> str:
@@ -235,6 +256,7 @@ def _prepared_features(premise: Any) -> str:
 
 _CLAUSES: dict[str, _Words] = {
     "answers": _answers_right,
+    "given": _given_right,
     "margin": _margin_holds,
     "count": _cluster_count,
     "prepared": _prepared_features,

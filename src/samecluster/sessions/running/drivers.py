@@ -8,17 +8,20 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from samecluster._parameters import check_at_least
+from samecluster.errors import AnswerError, ProtocolError
+from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.state import BUDGETS
 
-Answering: TypeAlias = Callable[[Iterable[Question]], Iterable[tuple[Question, Verdict]]]
-"""Takes questions when it is free for them, and gives verdicts in the order in which they come."""
+Answering: TypeAlias = Callable[[Iterable[Any]], Iterable[tuple[Any, Any]]]
+"""Takes questions, or looks, when it is free for them, and gives verdicts or replies in the order
+in which they come."""
 
 
 async def drive_async(
@@ -43,7 +46,7 @@ async def drive_async(
         while True:
             while len(under_way) < parallel:
                 question = _next_question(session, who, parallel, under_way.values())
-                if question is None:
+                if not isinstance(question, SessionQuestion):
                     break
                 under_way[asyncio.ensure_future(called(question))] = question.id
             if not under_way:
@@ -63,30 +66,58 @@ def drive_session(
     who: str | None,
     parallel: int = 1,
     on_answer: Callable[[], None] = lambda: None,
+    looks: bool = False,
 ) -> None:
-    """Carry questions to what answers until none is left; each answer is kept as it comes."""
-    under_way: dict[Question, str] = {}
+    """Carry questions to what answers until none is left; each answer is kept as it comes.
 
-    def waiting() -> Iterator[Question]:
-        while found := _next_question(session, who, parallel, under_way.values()):
-            question = Question(*found.rows)
-            under_way[question] = found.id
-            yield question
+    With ``looks`` also screens of several pairs, where the session has them.
+    """
+    under_way: dict[Look, str] = {}
+
+    def waiting() -> Iterator[Any]:
+        while found := _next_question(session, who, parallel, under_way.values(), looks):
+            look = found.look if isinstance(found, SessionLook) else Question(*found.rows)
+            under_way[look] = found.id
+            yield look
 
     before = None
     while session.state.n_events != before:
         before = session.state.n_events
         # A plan may have nothing to ask until it hears all of a batch: it is asked again then.
-        for question, verdict in answering(waiting()):
-            session.tell(under_way.pop(question), verdict, who)
+        for look, reply in answering(waiting()):
+            id_ = under_way.pop(look)
+            if isinstance(look, Question):
+                session.tell(id_, reply, who)
+            else:
+                _tell_look(session, id_, look, reply, who)
             on_answer()
 
 
+def _tell_look(session: Session, id_: str, look: Look, reply: Reply, who: str | None) -> None:
+    """Take a reply in; as "unsure" if it joins what answers separate, so as not to ask again."""
+    try:
+        session.tell_look(id_, reply, who)
+    except AnswerError:
+        unsure: dict[type, Reply] = {
+            Choice: Picks(unsure=True),
+            Sheet: Marks(unsure=getattr(look, "items", ())),
+            Board: Unions(unsure=getattr(look, "items", ())),
+        }
+        session.tell_look(id_, unsure[type(look)], who)
+    except ProtocolError:
+        pass  # others have settled it meanwhile
+
+
 def _next_question(
-    session: Session, who: str | None, parallel: int, under_way: Collection[str]
-) -> SessionQuestion | None:
+    session: Session,
+    who: str | None,
+    parallel: int,
+    under_way: Collection[str],
+    looks: bool = False,
+) -> SessionQuestion | SessionLook | None:
     """A question whose id is not under way, if there is one and the budget allows it."""
     left = (session.state.left_of(budget) for budget in BUDGETS)
     if any(room is not None and len(under_way) >= room for room in left):
         return None
-    return next((q for q in session.ask(who, count=parallel) if q.id not in under_way), None)
+    asked = session.ask_looks(who, parallel) if looks else session.ask(who, count=parallel)
+    return next((q for q in asked if q.id not in under_way), None)

@@ -11,6 +11,8 @@ from contextlib import suppress
 from itertools import zip_longest
 from typing import Any
 
+import numpy as np
+
 from samecluster._typing import FloatArray, IntArray
 from samecluster.api import METHODS, RecoveryRun, start
 from samecluster.errors import (
@@ -22,6 +24,7 @@ from samecluster.errors import (
 )
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.recovery.auto.given_labels import GivenLabels
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.parameters import look_sizes
 from samecluster.sessions.state.state import BUDGETS, OWN_PARAMETERS, State
@@ -263,6 +266,11 @@ def run_parameters(state: State) -> dict[str, Any]:
     for budget, spent in state.spent_before.items():
         if chosen.get(budget) is not None:
             chosen[budget] = max(1, chosen[budget] - spent)
+    if state.given is not None:
+        labels = [state.given.get(key, -1) for key in state.items.keys]
+        otherwise = chosen.get("method") or "certify"
+        batch = getattr(otherwise, "batch", 1)
+        chosen["method"] = GivenLabels(np.array(labels), otherwise, state.given_by, batch)
     looks = chosen.pop("looks", None)
     if looks is not None:
         chosen["looks"] = look_sizes(looks) if isinstance(looks, Mapping) else looks

@@ -16,7 +16,7 @@ def with_exceptions(recovery: Recovery, state: State) -> Recovery:
     rows = {row_of[item]: -1 for item in state.exceptions if item in row_of}
     if not rows:
         return recovery
-    for fact in state.book.facts_on_exceptions():
+    for fact in state.book.facts_on_exceptions(state.counted):
         if fact.verdict is Verdict.SAME:
             one, two = (row_of[key] for key in fact.items)
             for item, comparator in ((one, two), (two, one)):

@@ -17,7 +17,14 @@ from samecluster.errors import SchemaError
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.vote_book import VoteBook, copied
-from samecluster.sessions.state.votes import Pair, SettledPair, Vote, majority, pair_of
+from samecluster.sessions.state.votes import (
+    Pair,
+    SettledPair,
+    Vote,
+    is_model,
+    majority,
+    pair_of,
+)
 from samecluster.sessions.storage.events import Event
 from samecluster.sessions.storage.look_format import Looked, text_of
 
@@ -57,6 +64,8 @@ class State:
         number is ever given to another cluster
     names : names of clusters by public number
     seconds : of each kind of look: how many were timed, what they answered, and how long they took
+    given : labels of items by language models, which people check; None while models answer, too
+    given_by : these models
     """
 
     def __init__(self, events: Iterable[Event] = ()) -> None:
@@ -79,6 +88,8 @@ class State:
         self.names: dict[int, str] = {}
         self.audited: set[int] = set()
         self.seconds: dict[str, TimedLooks] = {}
+        self.given: dict[str, int] | None = None
+        self.given_by: tuple[str, ...] = ()
         for event in events:
             self.apply(event)
 
@@ -107,13 +118,32 @@ class State:
 
     @property
     def n_questions(self) -> int:
-        """The pairs that people were asked about; imports do not count."""
-        return self.book.n_questions
+        """The pairs that people were asked about; imports do not count.
+
+        Where people check the labels of models, what models were asked does not count, either.
+        """
+        if self.given is None:
+            return self.book.n_questions
+        return len(set[Pair]().union(*self.answers_of_people().values()))
 
     @property
     def n_looks(self) -> int:
-        """The screens that people have answered and whose answers stand."""
-        return self.book.n_looks
+        """The screens that people have answered and whose answers stand; counted like these."""
+        if self.given is None:
+            return self.book.n_looks
+        by = self.book.looks_by_person()
+        return sum(number for who, number in by.items() if not is_model(who))
+
+    @property
+    def n_shown(self) -> int:
+        """The items on all these screens together."""
+        people = self.people if self.given is None else self.answers_of_people()
+        return self.book.n_shown_to(people)
+
+    def answers_of_people(self) -> dict[str | None, set[Pair]]:
+        """The pairs that each person was asked about, without language models."""
+        people = (who for who in self.people if not is_model(who))
+        return {who: self.book.pairs_asked_of(who) for who in people}
 
     def spent_of(self, budget: str) -> int:
         """How much of a budget was spent."""
@@ -133,6 +163,24 @@ class State:
     def people(self) -> list[str | None]:
         """Everybody who has answered something that stands."""
         return self.book.people
+
+    @property
+    def models(self) -> list[str]:
+        """The language models among them."""
+        return [who for who in self.people if who is not None and is_model(who)]
+
+    def counted(self, votes: list[Vote]) -> list[Vote]:
+        """Those of the votes on a pair that settle it: people's, where people are sure.
+
+        Where people check the labels of models, people's alone.
+        """
+        trusted = [vote for vote in votes if vote.is_trusted]
+        is_said = any(vote.verdict is not Verdict.UNSURE for vote in trusted)
+        return trusted if is_said or self.given is not None else votes
+
+    def votes(self, pair: Pair) -> list[Vote]:
+        """The votes that settle a pair: the last one of each person and import that counts."""
+        return self.counted(self.book.votes(pair))
 
     def answers(self) -> list[Vote]:
         """All answers that stand and are about the rows as they are, in their order."""
@@ -244,6 +292,14 @@ class State:
     def _apply_closed(self, event: Event) -> None:
         pass
 
+    def _apply_trusted(self, event: Event) -> None:
+        labels = event.body.get("labels")
+        self.given = None
+        if labels is not None:
+            self.given = dict(zip(self.items.keys, labels, strict=True))
+        self.given_by = tuple(event.body.get("models", ()))
+        self._settle_all()
+
     def _apply_looked(self, event: Event) -> None:
         decoys = tuple(event.body.get("decoys", ()))
         looked = Looked(text_of(event.body["look"]), text_of(event.body["reply"]), decoys)
@@ -287,7 +343,7 @@ class State:
 
     def _settle(self, pair: Pair, role: str) -> None:
         """Bring the fact about one pair up to date, and with it what the run is made from."""
-        before, fact = self.facts.get(pair), majority(self.book.votes(pair))
+        before, fact = self.facts.get(pair), majority(self.votes(pair))
         if before == fact or (before and fact and before.verdict is fact.verdict):
             return
         if fact is None:
@@ -328,7 +384,7 @@ class State:
         """Facts from scratch, in their old order where they had one, and a new epoch."""
         order = {pair: place for place, pair in enumerate(self.facts)}
         pairs = sorted(self.book.pairs, key=lambda pair: order.get(pair, len(order)))
-        found = ((pair, majority(self.book.votes(pair))) for pair in pairs)
+        found = ((pair, majority(self.votes(pair))) for pair in pairs)
         self.facts = {pair: fact for pair, fact in found if fact is not None}
         self._begin_epoch()
 

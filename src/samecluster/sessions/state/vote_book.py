@@ -52,15 +52,19 @@ class VoteBook:
         """The pairs that people were asked about; imports do not count."""
         return len(self._n_answers)
 
+    def pairs_asked_of(self, who: str | None) -> set[Pair]:
+        """The pairs that a person has answered about."""
+        events = self._events_of.get(who, ())
+        return {vote.pair for event in events for vote in self._by_event[event]}
+
     @property
     def n_looks(self) -> int:
         """The screens that people have answered and whose answers stand."""
         return sum(map(len, self._events_of.values()))
 
-    @property
-    def n_shown(self) -> int:
-        """The items on all these screens together."""
-        firsts = (self._by_event[event][0] for of in self._events_of.values() for event in of)
+    def n_shown_to(self, people: Iterable[str | None]) -> int:
+        """The items on all the screens together that these people have answered."""
+        firsts = (self._by_event[event][0] for who in people for event in self._events_of[who])
         return sum(len(vote.looked.keys) if vote.looked else 2 for vote in firsts)
 
     def looks_by_person(self) -> dict[str | None, int]:
@@ -98,10 +102,10 @@ class VoteBook:
         """What stands of an event: one vote, those of a look or an import, or nothing."""
         return list(self._by_event.get(sequence, ()))
 
-    def facts_on_exceptions(self) -> list[SettledPair]:
-        """The majorities on pairs with an exception, which the run does not get."""
+    def facts_on_exceptions(self, counted: Callable[[list[Vote]], list[Vote]]) -> list[SettledPair]:
+        """The majorities on pairs with an exception, of ``counted`` votes; not for the run."""
         about = [pair for pair in self._by_pair if self.exceptions.keys() & set(pair)]
-        found = (majority(self._latest(pair, self._is_current)) for pair in about)
+        found = (majority(counted(self._latest(pair, self._is_current))) for pair in about)
         return [fact for fact in found if fact is not None]
 
     def last_answer(self, who: str | None) -> Vote | None:

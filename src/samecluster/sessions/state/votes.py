@@ -15,6 +15,14 @@ Pair: TypeAlias = tuple[str, str]
 Voter: TypeAlias = str | int | None
 """A person by name, nobody in particular, or an import by its sequence number."""
 
+MODEL = "model "
+"""How the names begin under which language models answer."""
+
+
+def is_model(who: str | None) -> bool:
+    """Whether this is the name of a language model, whose word nothing is claimed by."""
+    return who is not None and who.startswith(MODEL)
+
 
 def pair_of(items: Iterable[str]) -> Pair:
     one, two = sorted(items)
@@ -45,6 +53,11 @@ class Vote:
     @property
     def voter(self) -> Voter:
         return self.who if self.source is None else self.sequence
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether claims may rest on it: not if a language model said it."""
+        return not is_model(self.who if self.source is None else self.source)
 
     def __str__(self) -> str:
         by = self.source or self.who

@@ -56,6 +56,10 @@ def _is_flag(value: Any) -> bool:
     return isinstance(value, bool)
 
 
+def _are_labels(value: Any) -> bool:
+    return isinstance(value, list | tuple) and all(_is_whole(one) or one == -1 for one in value)
+
+
 def _is_share(value: Any) -> bool:
     return isinstance(value, int | float) and 0 <= value <= 1
 
@@ -159,6 +163,9 @@ _BODIES: dict[str, _Body] = {
     "parameters": _Body({"parameters": _is_mapping}, {"format": _is_whole}),
     # Labels were frozen and a permutation of them drawn: from here on an audit is under way.
     "audit": _Body({"error": _is_share, "confidence": _is_share}),
+    # Whose answers count from here on: those of people, who check these labels, one per row, that
+    # models gave; or without labels everybody's again.
+    "trusted": _Body({"people": _is_flag}, {"labels": _are_labels, "models": _are_texts}),
     "closed": _Body(),
 }
 
