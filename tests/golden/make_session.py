@@ -21,7 +21,7 @@ def main() -> None:
     rows = [[round(float(value), 6) for value in row] for row in made.X]
     keys = [f"specimen {row:02d}" for row in range(N)]
     clock = Clock()
-    path = FOLDER / "session-2.samecluster"
+    path = FOLDER / "session-3.samecluster"
     path.unlink(missing_ok=True)
     with Session.create(
         SqliteStore(path, create=True),
@@ -48,7 +48,7 @@ def main() -> None:
             "numbers": session.state.numbers,
             "names": session.names(),
         }
-    (FOLDER / "session-2.json").write_text(json.dumps(expected, indent=1) + "\n")
+    (FOLDER / "session-3.json").write_text(json.dumps(expected, indent=1) + "\n")
 
 
 def happen(
@@ -73,6 +73,10 @@ def happen(
     session.undo("ann")
     look(2, "ann")
     answer(2, "ann")
+    answer(2, "model m")
+    session.let_people_check("ann")
+    answer(1, "ben")
+    session.let_models_answer("ann")
     session.tell(session.ask("ben")[0].id, "unsure", "ben")
     session.flag(session.ask("ben")[0].id, "blurred", "ben")
     known = [["specimen 30", "specimen 31"], ["specimen 32", "specimen 33"]]
@@ -89,6 +93,7 @@ def happen(
     answer(2, "ann")
     session.update(keys, rows, who="ben")
     session.confirm(keys[:3], who="ben")
+    session.let_people_check("ben")
     session.set_parameters(audit=(0.1, 0.8), who="ann")
     while not session.state.audited:
         answer(1, "ann")

@@ -29,7 +29,8 @@ CHANCE = 1e-4
 FORECASTS_HOLD = 0.65
 """The share of forecasts that hold on this data."""
 
-KINDS = sorted({*_SENTENCES} - {"forecast"})
+KINDS = sorted({*_SENTENCES} - {"forecast", "given"})
+"""What people saw of labels by a model ("given") is in tests/recovery/auto/test_given_labels.py."""
 
 
 @cache

@@ -51,6 +51,21 @@ def test_only_what_people_said_is_asked_and_nothing_is_proven() -> None:
     assert len(asked) < len(MADE.labels) / 2
 
 
+@pytest.mark.parametrize(("share", "seed"), [(0.0, 0), (0.1, 1), (0.25, 2), (0.4, 3)])
+def test_what_is_said_of_given_labels_is_what_people_saw(share, seed) -> None:
+    labels = misread(share, seed)
+    found = checked(labels, random_state=seed)
+    within = [
+        answer.verdict
+        for answer in found.answers
+        if len({int(labels[item]) for item in answer.question.pair}) == 1
+    ]
+    assert found.given is not None
+    assert 12 <= found.given.n_seen <= len(within)
+    assert found.given.n_wrong <= within.count(Verdict.DIFFERENT)
+    assert (found.given.n_wrong > 0) == (share > 0)
+
+
 @pytest.mark.campaign
 @pytest.mark.parametrize("share", [0.03, 0.1])
 def test_the_bound_of_people_holds_whatever_the_labels_are_worth(share) -> None:

@@ -31,6 +31,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "updated": {"keys": ["a"], "digests": "", "numbers": {}},
     "parameters": {"parameters": {"margin": 0.5}},
     "audit": {"error": 0.01, "confidence": 0.95},
+    "trusted": {"people": True},
     "closed": {},
 }
 BAD = [
@@ -56,6 +57,9 @@ BAD = [
     ("named", {"text": None}),
     ("audit", {"error": 2}),
     ("parameters", {"parameters": 3}),
+    ("trusted", {"people": "ann"}),
+    ("trusted", {"labels": [0, 0.5]}),
+    ("trusted", {"models": "m"}),
 ]
 
 
