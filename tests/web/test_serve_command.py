@@ -13,6 +13,7 @@ import pytest
 
 from samecluster.cli.main import main
 from samecluster.errors import InvalidInputError
+from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.web.example_data import write_digits
 from samecluster.web.server import PORT, Address, ServeOptions, Server
 from samecluster.workspace.open import open_session
@@ -236,6 +237,11 @@ def test_serve_digits_asks_with_pictures(tmp_path, monkeypatch, run) -> None:
     assert len(set(asked)) == 2
     assert re.search(r"Open http://127.0.0.1:\d+/join\?token=\S+", found.stdout)
     assert found.returncode == 130
+    store = SqliteStore(tmp_path / "digits" / "digits.csv.samecluster", read_only=True)
+    parameters = next(iter(store.read())).body["parameters"]
+    store.close()
+    assert parameters["looks"] == "auto"
+    assert not {"max_questions", "max_looks"} & {k for k, v in parameters.items() if v is not None}
 
 
 def test_without_the_extra_the_command_says_what_to_install(monkeypatch, run) -> None:

@@ -17,8 +17,6 @@ from samecluster._typing import Array
 from samecluster.errors import InvalidInputError
 
 NAME = "digits"
-QUESTIONS = 100
-"""Enough for about 1 % wrong labels; some minutes for a person, who can go on afterwards."""
 _SIGNATURE = b"\x89PNG\r\n\x1a\n"
 _EIGHT_BIT_GRAY = bytes([8, 0, 0, 0, 0])
 

@@ -94,7 +94,7 @@ def serve(
     on. `samecluster invite` makes personal links for others. With --in-blocks the page is about a
     sample of the rows. When nothing is left to ask, the same command looks at all other rows, and
     those that do not follow from the answers join the sample. DATA may be the word digits: 1,797
-    pictures of handwritten digits to try it with, and 100 questions about them.
+    pictures of handwritten digits to try it with.
 
     Exit code 130 after Ctrl-C, 2 if the data or an option cannot be used.
 
@@ -208,15 +208,12 @@ def _serve_until_stopped(
 
 def _with_example(request: Request, image_column: str | None) -> tuple[Request, str | None]:
     """The request itself, or one for the bundled example if that is what its data names."""
-    from samecluster.web.example_data import NAME, QUESTIONS, write_digits
-    from samecluster.workspace.open import session_path
+    from samecluster.web.example_data import NAME, write_digits
 
     if request.data != NAME or Path(request.data).is_file():
         return request, image_column
     data = str(write_digits(Path(NAME)))
     request = replace(request, data=data, id_column="id", ignore=["image"], scale=False)
-    if request.max_questions is None and not session_path(request).exists():
-        request = replace(request, max_questions=str(QUESTIONS))
     return request, "image"
 
 
