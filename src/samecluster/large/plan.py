@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from samecluster._resolution import resolution_of
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.large.follow import LabelledSample, SampleLabels
@@ -30,7 +29,7 @@ from samecluster.questions.pair import Answer
 from samecluster.questions.run import Plan
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.certify.levels import LARGEST_LEVEL, level_sizes
-from samecluster.recovery.certify.plan import Certify, CertifyRun
+from samecluster.recovery.certify.plan import Certify, CertifyRun, resolution_in
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.result import MarginSearch
@@ -87,10 +86,7 @@ class LargePlan:
     @property
     def resolution(self) -> tuple[float, ...]:
         """The resolution of each column, lifted if there is a lift."""
-        assert self._problem.survey is not None
-        extent = self._problem.survey.extent
-        tau = resolution_of(self._problem.lifted, self._settings.resolution, extent)
-        return tuple(tau.tolist())
+        return tuple(resolution_in(self._settings, self._problem).tolist())
 
     def _prove(self, certify: _SweepingRun) -> Plan[tuple[Array, Array]]:
         try:

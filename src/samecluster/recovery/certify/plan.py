@@ -336,15 +336,19 @@ class CertifyRun:
         self.labelling.mark(new, labels[new].astype(np.int64), self.labelling.ground)
 
 
+def resolution_in(settings: Certify, problem: Problem) -> FloatArray:
+    """The resolution of each column, of a lift if there is one; by the extent of all rows."""
+    extent = None if problem.survey is None else problem.survey.extent
+    return resolution_of(problem.lifted, settings.resolution, extent)
+
+
 def _knowledge(settings: Certify, problem: Problem, margin: float, seed: int) -> Knowledge:
     kernel = Kernel(None if settings.kernel == "numpy" else compiled_programs)
-    extent = None if problem.survey is None else problem.survey.extent
-    tau = resolution_of(problem.lifted, settings.resolution, extent)
     known = Knowledge(
         problem.X,
         margin,
         problem.n_clusters,
-        tau,
+        resolution_in(settings, problem),
         kernel,
         seed,
         problem.survey,
