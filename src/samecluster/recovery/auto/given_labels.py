@@ -24,6 +24,7 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.labelling import Labelling
+from samecluster.recovery.predict.graph import nearest, squared_distances
 from samecluster.recovery.predict.similarity import features
 from samecluster.recovery.problem import Method, Problem
 from samecluster.recovery.result.claims import GivenCheck
@@ -88,7 +89,8 @@ class _CheckedLabels:
     def __init__(self, labels: IntArray, problem: Problem, labelling: Labelling) -> None:
         self._given, self._problem, self._known = labels, problem, labelling
         self._points = features(problem.X, np.arange(len(labels)))
-        self._neighbours = _nearest(self._points)
+        count = min(_NEIGHBOURS, len(labels) - 1)
+        self._neighbours, _ = nearest(self._points, self._points, count, own=True)
         self._labels = labels.copy()
         self._anchors = {label: self._typical(label) for label in _by_size(labels)}
         self._first_anchors = dict(self._anchors)
@@ -234,8 +236,9 @@ class _CheckedLabels:
     def _nearer(self, members: IntArray, to: Sequence[int], than: Sequence[int]) -> IntArray:
         """Those of some items that known ones ``to`` reach sooner along neighbours than others."""
         score = np.zeros(len(self._labels))
-        away = _distance(self._points[members], self._points[than])
-        away -= _distance(self._points[members], self._points[to])
+        own = self._points[members]
+        away = squared_distances(own, self._points[than]).min(axis=1)
+        away -= squared_distances(own, self._points[to]).min(axis=1)
         score[members] = np.sign(away) * _AT_FIRST
         for _ in range(_STEPS):
             score[to], score[than] = 1.0, -1.0
@@ -378,17 +381,3 @@ def _by_size(labels: IntArray) -> list[int]:
 def _spread(points: FloatArray) -> FloatArray:
     """How far each point is from the middle of them all, squared."""
     return np.asarray(((points - np.median(points, axis=0)) ** 2).sum(axis=1))
-
-
-def _distance(points: FloatArray, to: FloatArray) -> FloatArray:
-    """How far points are from the nearest of others, squared."""
-    return np.asarray(((points[:, None] - to[None]) ** 2).sum(axis=2).min(axis=1))
-
-
-def _nearest(points: FloatArray) -> IntArray:
-    """The nearest other rows of each row, by distance."""
-    from sklearn.neighbors import NearestNeighbors
-
-    count = min(_NEIGHBOURS, len(points) - 1)
-    found = NearestNeighbors(n_neighbors=count).fit(points).kneighbors(return_distance=False)
-    return np.asarray(found, dtype=np.int64)
