@@ -13,6 +13,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
 from tests.cases.campaign import LONG
+from tests.cases.result_files import edited, rewritten
 from tests.hostile.corpus import mutant
 
 
@@ -94,18 +95,6 @@ def loaded(path):
         return None, str(error)
 
 
-def edited(source, target, change) -> None:
-    """A sound zip with another head."""
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w") as new:
-        for member in old.namelist():
-            content = old.read(member)
-            if member == "result.json":
-                head = json.loads(content)
-                change(head)
-                content = json.dumps(head).encode()
-            new.writestr(member, content)
-
-
 @pytest.mark.parametrize(
     "change",
     [
@@ -142,11 +131,6 @@ def test_foreign_files_are_refused(tmp_path, content) -> None:
 def test_large_shapes_take_no_memory(found, tmp_path) -> None:
     path, evil = tmp_path / "found.result", tmp_path / "evil.result"
     found.save(path)
-    with zipfile.ZipFile(path) as old, zipfile.ZipFile(evil, "w") as new:
-        for member in old.namelist():
-            content = old.read(member)
-            if member == "points.npy":
-                content = content.replace(b"(400, 2)", b"(9**9,9)")
-            new.writestr(member, content)
+    rewritten(path, evil, "points.npy", lambda had: had.replace(b"(400, 2)", b"(9**9,9)"))
     with pytest.raises(InvalidInputError):
         samecluster.load(evil)

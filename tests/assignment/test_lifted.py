@@ -1,7 +1,5 @@
 """New rows and files of results in a lift: the same promises as without one."""
 
-import json
-import zipfile
 from collections.abc import Callable
 from typing import Any
 
@@ -15,6 +13,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.instances import make_moons_with_margin, make_nested, make_rings, make_spirals
 from samecluster.oracles import LabelOracle
 from tests.cases.campaign import LONG
+from tests.cases.result_files import edited
 
 MAKERS: list[Callable[..., Any]] = [make_rings, make_moons_with_margin, make_spirals, make_nested]
 
@@ -133,17 +132,14 @@ def test_a_forged_lift_in_a_file_is_refused(tmp_path, part, value) -> None:
     found, _, _ = halves(make_rings, 1)
     path, forged = tmp_path / "found.result", tmp_path / "forged.result"
     found.save(path)
-    with zipfile.ZipFile(path) as file, zipfile.ZipFile(forged, "w") as other:
-        for member in file.namelist():
-            content = file.read(member)
-            if member == "result.json":
-                head = json.loads(content)
-                first = head["proof"][0]
-                if part is None:
-                    del first["lift"]
-                else:
-                    first["lift"][part] = value
-                content = json.dumps(head).encode()
-            other.writestr(member, content)
+
+    def forge(head: dict[str, Any]) -> None:
+        first = head["proof"][0]
+        if part is None:
+            del first["lift"]
+        else:
+            first["lift"][part] = value
+
+    edited(path, forged, forge)
     with pytest.raises(InvalidInputError, match=r"forged\.result (cannot be read|is no result)"):
         samecluster.load(forged)
