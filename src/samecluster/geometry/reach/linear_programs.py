@@ -20,9 +20,7 @@ MAX_PIVOTS = 200  # ends what rounding sends in circles; up to 16 columns 57 was
 BLOCK = 64  # columns looked through at a time (decision 14: other sizes were no faster)
 GOOD_PRICE = 1.1  # a column that is better enters before the others are looked at (likewise)
 _LANES = 2048  # not tuned: with 256 and 16384, 16 golden runs ask the same and take as long
-_SORTED_ABOVE = (
-    24  # rows from which sorting breakpoints is quicker than comparing all pairs of them
-)
+_SORTED_ABOVE = 24  # weights: above it sorting is quicker than comparing all pairs of them
 _FAR = 1e30  # "never": larger than any ratio, and its product with 0 is 0 in single precision
 # A value within this share of the bound is UNSURE; a price above 1 by less than the second number
 # does not improve. Rounding, 6e-8 and 1e-16, grows with the condition of a basis: 1e3 and 1e7 are
