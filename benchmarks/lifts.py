@@ -3,7 +3,7 @@
 Every proof is checked by the checker. With nothing declared labels are inferred, and compared with
 the truth. Beside it: questions to zero error, for the first time, of an SVM with RBF kernel that is
 asked at its margin and of ``method="predict"``, both with k given; neither can tell that it is
-there. ``make bench-lifts`` prints the table of docs/lifts.md, about five minutes; pass ``quick``
+there. ``make bench-lifts`` prints the table of measured.md, about five minutes; pass ``quick``
 for two seeds, ``large`` for times at n=10⁶ against the same number of plain columns.
 """
 

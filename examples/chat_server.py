@@ -116,6 +116,10 @@ class PretendedModel:
                 items, reference = look["items"], look["reference"]
                 odd = [name for name, item in items.items() if not same(reference, item)]
                 return {"odd": odd, "unsure": []}
+            case "checks":
+                pairs = look["pairs"].items()
+                odd = [name for name, of in pairs if not same(of["beside"], of["item"])]
+                return {"odd": odd, "unsure": []}
         return {"together": self._joined(look["items"], same), "unsure": []}
 
     def _joined(

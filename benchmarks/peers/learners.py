@@ -43,14 +43,14 @@ def rbf_svm(case: Case, oracle: CountingOracle, trace: Trace, seed: int, C: floa
 
 
 def scikit_activeml(
-    case: Case, oracle: CountingOracle, trace: Trace, seed: int, C: float = 1.0
+    case: Case, oracle: CountingOracle, trace: Trace, seed: int, C: float = 1.0, degree: int = 2
 ) -> None:
     """UncertaintySampling over logistic regression on the columns, their squares and products."""
     from skactiveml.classifier import SklearnClassifier  # type: ignore[import-not-found]
     from skactiveml.pool import UncertaintySampling  # type: ignore[import-not-found]
 
     quadratic = make_pipeline(
-        StandardScaler(), PolynomialFeatures(2, include_bias=False), StandardScaler()
+        StandardScaler(), PolynomialFeatures(degree, include_bias=False), StandardScaler()
     )
     X = quadratic.fit_transform(case.X)
     placed = Placed(oracle, case.n_clusters)

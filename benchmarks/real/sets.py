@@ -18,13 +18,16 @@ import numpy as np
 import numpy.typing as npt
 from sklearn import datasets
 
+from benchmarks.real.docstrings import docstrings_by_module, docstrings_by_package
+
 KEEL = ("optdigits", "penbased", "segment", "vowel", "letter")
 BUNDLED = ("digits", "iris", "wine", "breast_cancer")
 SETS = (*KEEL, "docstrings", *BUNDLED)
 QUICK = ("optdigits", "segment", "vowel", "digits", "wine")
 """Small or typical: a first look in a few minutes."""
 
-DOCSTRINGS = Path(os.environ.get("SAMECLUSTER_DOCSTRINGS", "docstrings.npz"))
+DOCSTRINGS = os.environ.get("SAMECLUSTER_DOCSTRINGS")
+"""A file with a set of docstrings that is used instead of the one made here, if it is named."""
 
 Data = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 
@@ -33,7 +36,9 @@ Data = tuple[npt.NDArray[np.float64], npt.NDArray[np.int64]]
 def data(name: str) -> Data:
     """Points and true labels of a set."""
     if name == "docstrings":
-        return _docstrings()
+        return docstrings_by_package() if DOCSTRINGS is None else _stored(DOCSTRINGS)
+    if name == "modules":
+        return docstrings_by_module()
     return _keel(name) if name in KEEL else _bundled(name)
 
 
@@ -54,10 +59,8 @@ def _bundled(name: str) -> Data:
     return np.asarray(X, dtype=np.float64), np.asarray(labels, dtype=np.int64)
 
 
-def _docstrings() -> Data:
-    if not DOCSTRINGS.exists():
-        raise SystemExit(f"{DOCSTRINGS} is missing; SAMECLUSTER_DOCSTRINGS says where it is")
-    with np.load(DOCSTRINGS, allow_pickle=False) as file:
+def _stored(path: str) -> Data:
+    with np.load(path, allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
     points = next(array for array in arrays.values() if array.ndim == 2)
     labels = next(array for array in arrays.values() if array.ndim == 1)

@@ -62,6 +62,30 @@ SECTIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "Reports": ("samecluster.reports", ("write_report",)),
     "Suites for what you bring": ("samecluster.testing", ()),
     "Errors": ("samecluster.errors", ()),
+    "By their modules": (
+        "samecluster",
+        (
+            "recovery.audit.Audit",
+            "recovery.auto.given_labels.GivenLabels",
+            "questions.conflicts.answer_book.AnswerBook",
+            "questions.conflicts.contradictions.contradictions",
+            "questions.conflicts.contradictions.every_contradiction",
+            "questions.conflicts.correlation_clustering.resolve",
+            "questions.conflicts.follow_up.same_question_elsewhere",
+            "questions.conflicts.follow_up.halving",
+            "questions.conflicts.weights.suspects",
+            "tables.features.inspect.inspect_table",
+            "tables.writing.write_results",
+            "tables.writing.results_as_bytes",
+            "proof.files.save_proof",
+            "proof.files.load_proof",
+            "proof.files.read_lines",
+            "proof.checker.check",
+            "sessions.storage.sqlite.rescue",
+            "sessions.running.drivers.drive_async",
+            "geometry.separator.low_stretch_separator",
+        ),
+    ),
 }
 """Headings with a module and the names to list; all public ones if none are named."""
 
@@ -74,8 +98,13 @@ def api_as_markdown() -> str:
         parts.append(f"## {title}\n")
         if not names:
             parts.append(f"In `{home}`.\n")
-        parts += [_described(name, getattr(module, name)) for name in names or _public(module)]
+        parts += [_described(name, _found(home, name)) for name in names or _public(module)]
     return "\n".join(parts)
+
+
+def _found(home: str, name: str) -> Any:
+    module, _, last = f"{home}.{name}".rpartition(".")
+    return getattr(importlib.import_module(module), last)
 
 
 def _public(module: ModuleType) -> list[str]:
@@ -93,7 +122,7 @@ def _public(module: ModuleType) -> list[str]:
 def _described(name: str, value: Any) -> str:
     parts = [f"### {name}\n"]
     if callable(value) and not _is_plain(value):
-        parts.append(f"```py\n{_signature(name, value)}\n```\n")
+        parts.append(f"```py\n{_signature(name.rpartition('.')[2], value)}\n```\n")
     parts.append(_told(inspect.getdoc(value) or ""))
     if inspect.isclass(value):
         parts += _attributes(value) or _members(value)

@@ -1,8 +1,8 @@
 """Pages of the site that are made from files outside docs, and links between pages.
 
-README, CHANGELOG, CONTRIBUTING, SECURITY, examples and the comparison stay where people look for
-them; the site has a page of each. Links are written as they work in the repository, and changed for
-the site.
+README, CHANGELOG, CONTRIBUTING, SECURITY, examples and measurements stay where people look for
+them; the site has a page of each, and one of each module whose docstring holds an argument that
+pages cite. Links are written as they work in the repository, and changed for the site.
 """
 
 from __future__ import annotations
@@ -16,6 +16,21 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+_ARGUMENTS = (
+    "proof/checker",
+    "proof/parquet",
+    "recovery/audit/evidence",
+    "recovery/audit/audit",
+    "recovery/audit/label_checks",
+    "recovery/audit/overlooking",
+    "recovery/paper/recur",
+    "recovery/paper/one_cluster",
+    "recovery/result/label_separation",
+    "geometry/margin",
+    "geometry/reach/checks",
+    "geometry/separator",
+    "lifts/polynomial",
+)
 _LINK = re.compile(r"\]\((?![a-z]+:|#)([^)#\s]+)(#[^)\s]*)?\)")
 
 
@@ -28,7 +43,10 @@ def made_pages() -> dict[str, str]:
         "CONTRIBUTING.md": "contributing.md",
         "SECURITY.md": "security.md",
         "benchmarks/peers/results.md": "comparison.md",
+        "benchmarks/measured.md": "measured.md",
     }
+    for module in _ARGUMENTS:
+        found[f"src/samecluster/{module}.py"] = f"arguments/{posixpath.basename(module)}.md"
     for path in sorted((ROOT / "examples").iterdir()):
         if path.suffix in (".py", ".ipynb"):
             found[f"examples/{path.name}"] = f"examples/{path.stem}.md"
@@ -38,6 +56,8 @@ def made_pages() -> dict[str, str]:
 def made_page(source: str) -> str:
     """The text of the page that is made from a file of the repository."""
     path = ROOT / source
+    if source.startswith("src/"):
+        return argument_page(source, path.read_text())
     if path.suffix == ".py":
         return example_page(path.name, path.read_text())
     if path.suffix == ".ipynb":
@@ -69,6 +89,11 @@ def example_page(name: str, source: str) -> str:
     title, _, told = (ast.get_docstring(ast.parse(source)) or name).partition("\n")
     code = source.partition('"""')[2].partition('"""')[2].strip()
     return f"# {name}\n\n{title}\n{told}\n\n```py\n{code}\n```\n"
+
+
+def argument_page(name: str, source: str) -> str:
+    """What the docstring of a module shows, as it stands there."""
+    return f"# {name}\n\n```text\n{ast.get_docstring(ast.parse(source))}\n```\n"
 
 
 def notebook_page(name: str, source: str) -> str:

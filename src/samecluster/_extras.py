@@ -61,6 +61,17 @@ def has_static_embedding() -> bool:
     return all(importlib.util.find_spec(name) is not None for name in names)
 
 
+def onnx_embedding() -> tuple[Any, Any]:
+    """The modules onnxruntime and tokenizers."""
+    first, second, _ = _modules(
+        "vectors by a model need onnxruntime: pip install samecluster[embed]",
+        "onnxruntime",
+        "tokenizers",
+        "huggingface_hub",
+    )
+    return first, second
+
+
 def needs_server() -> None:
     """InvalidInputError that says what to install unless there is what serves a page."""
     _modules(

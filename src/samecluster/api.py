@@ -72,6 +72,7 @@ from samecluster.tables.frame_points import (
 from samecluster.validation import (
     checked_audit,
     checked_error_rate,
+    checked_expected_error,
     checked_first,
     checked_given,
     checked_hint,
@@ -155,6 +156,7 @@ def start(
     margin: float | Literal["auto"] = "auto",
     method: str | Method = "certify",
     audit: tuple[float, float] | None = None,
+    expected_error: float | None = None,
     max_questions: int | None = None,
     looks: Literal["pairs", "auto"] | LookSizes = "pairs",
     max_looks: int | None = None,
@@ -186,6 +188,9 @@ def start(
         `register_method`, or an object with settings such as ``samecluster.Certify(batch=8)``
     audit : (error, confidence), such as (0.01, 0.95): go on with questions about random labels
         until at most this share of those not asked is wrong, at this confidence
+    expected_error : prediction stops once about this share of the labels may be wrong, among groups
+        that were met; 0.001 unless said otherwise. An estimate: ``audit`` is a bound. Not for
+        methods that predict nothing, such as certify with a margin.
     max_questions : stop there, with the best labels for all points; ``answers=run.result.answers``
         goes on later
     looks : "pairs" asks one pair at a time. "auto" also puts larger looks, each a screen that is
@@ -240,6 +245,7 @@ def start(
         looks,
         max_looks,
         checked_lift(lift, names, points),
+        expected_error,
     )
     return replace(parameters, frame=frame).run(points, Ledger(_given(known, answers, len(points))))
 
@@ -306,6 +312,7 @@ class RecoveryParameters:
         looks: Any = "pairs",
         max_looks: Any = None,
         lift: ColumnMap | Literal["auto"] | None = None,
+        expected_error: Any = None,
     ) -> RecoveryParameters:
         gamma, goal = checked_margin(margin), checked_audit(audit)
         chosen, most = _checked_method(method), checked_limit("max_questions", max_questions)
@@ -315,12 +322,16 @@ class RecoveryParameters:
         if lift not in (None, "auto") and not isinstance(chosen, Certify):
             raise InvalidInputError(f'lift goes with method "certify", got {chosen.name!r}')
         if gamma is None and isinstance(chosen, Certify):
-            chosen = CertifyWithoutMargin(chosen, prediction_goal(goal), lift == "auto")
+            chosen = CertifyWithoutMargin(
+                chosen, prediction_goal(goal), lift == "auto", is_audited=goal is not None
+            )
         elif lift == "auto":
             raise InvalidInputError(
                 'lift="auto" goes with certify and margin="auto"; a declared margin is one in a '
                 "declared lift"
             )
+        if expected_error is not None:
+            chosen = _stopping_at(expected_error, chosen)
         return cls(
             n_clusters=checked_n_clusters(n_clusters, len(points)),
             margin=gamma,
@@ -366,6 +377,18 @@ class RecoveryParameters:
         return RecoveryRun(self.method, problem, ledger, self.audit, budget)
 
 
+def _stopping_at(expected_error: Any, method: Method) -> Method:
+    """The method, which stops predicting once this share of the labels may be wrong."""
+    share = checked_expected_error(expected_error)
+    if not isinstance(method, CertifyWithoutMargin | Predict):
+        raise InvalidInputError(
+            "expected_error is about predicted labels, and "
+            f"{method.name} with what was declared predicts none: leave it out; audit= gives a "
+            "bound for any labels"
+        )
+    return replace(method, expected_error=share)
+
+
 def recover(
     X: Any,
     oracle: Any,
@@ -374,6 +397,7 @@ def recover(
     margin: float | Literal["auto"] = "auto",
     method: str | Method = "certify",
     audit: tuple[float, float] | None = None,
+    expected_error: float | None = None,
     max_questions: int | None = None,
     looks: Literal["pairs", "auto"] | LookSizes = "pairs",
     max_looks: int | None = None,
@@ -443,6 +467,7 @@ def recover(
         looks,
         max_looks,
         checked_lift(lift, names, points),
+        expected_error,
     )
     if audit is not None and answering.models:
         raise InvalidInputError(

@@ -30,7 +30,7 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
 
     Parameters
     ----------
-    n_clusters, margin, method, audit, max_questions, looks, max_looks : as in
+    n_clusters, margin, method, audit, expected_error, max_questions, looks, max_looks : as in
         `samecluster.recover`, with the same defaults and the same results, but that one cluster is
         allowed here, as everywhere in scikit-learn; it asks nothing
     answers, known, hint, first, lift : as in `samecluster.recover`
@@ -63,6 +63,7 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         margin: float | Literal["auto"] = "auto",
         method: str | Method = "certify",
         audit: tuple[float, float] | None = None,
+        expected_error: float | None = None,
         max_questions: int | None = None,
         looks: Literal["pairs", "auto"] | LookSizes = "pairs",
         max_looks: int | None = None,
@@ -89,6 +90,7 @@ class SameCluster(ClusterMixin, BaseEstimator):  # type: ignore[misc]
         self.margin = margin
         self.method = method
         self.audit = audit
+        self.expected_error = expected_error
         self.max_questions = max_questions
         self.looks = looks
         self.max_looks = max_looks

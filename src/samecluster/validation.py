@@ -153,6 +153,15 @@ def checked_error_rate(error_rate: Any) -> float:
     return rate
 
 
+def checked_expected_error(expected_error: Any) -> float:
+    share = float(expected_error) if isinstance(expected_error, numbers.Real) else math.nan
+    if not 0 <= share < 1:
+        raise InvalidInputError(
+            f"expected_error must be a share from 0 to below 1, got {expected_error!r}"
+        )
+    return share
+
+
 def checked_limit(name: str, limit: Any) -> int | None:
     return None if limit is None else whole_number(name, limit)
 

@@ -13,9 +13,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from samecluster import How, SameCluster, recover, true_margin
+from samecluster.assignment.neighbours import LocalPlanes
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
+from samecluster.recovery.predict.similarity import FeatureMap, features
 
 
 @pytest.fixture(scope="module")
@@ -153,3 +155,36 @@ def test_the_estimator_predicts_in_pipelines_and_when_cloned() -> None:
     assert chances.shape == (600, 3)
     assert np.all(chances.sum(axis=1) <= 1.0 + 1e-9)
     assert np.array_equal(both[-1].labels_, labels)
+
+
+def test_features_of_old_rows_are_those_of_the_model() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 6)) * [1, 1, 1, 1, 1, 1e3] + 5.0
+    some = np.arange(0, 200, 2)
+    apply, points = FeatureMap.of(X, some)
+    assert np.array_equal(points, features(X, some))
+    assert np.allclose(apply(X), points, rtol=0, atol=1e-12)
+    assert np.mean(np.sum(points**2, axis=1)) == pytest.approx(1.0)
+
+
+def test_whitened_features_place_new_rows_where_groups_are_thin() -> None:
+    """Sheets one above the other: what separates them is the direction of least spread."""
+    rng = np.random.default_rng(0)
+    groups = rng.integers(4, size=1200)
+    X = np.column_stack([rng.normal(scale=[9, 9, 9], size=(1200, 3)), groups * 1.0])
+    X[:, 3] += rng.normal(scale=0.15, size=1200)
+    old, new = slice(0, 600), slice(600, 1200)
+    plain = LocalPlanes(X[old], groups[old], np.ones(600), 4, np.eye(4))
+    chosen = LocalPlanes.fitted(X[old], groups[old], np.ones(600), 4)
+    assert chosen.error < plain.error - 0.05
+    wrong = [
+        np.mean(planes.chances(X[new])[0].argmax(axis=1) != groups[new])
+        for planes in (plain, chosen)
+    ]
+    assert wrong[1] < wrong[0] / 2
+    chances, beyond = chosen.chances(X[new])
+    assert beyond.mean() <= 0.04
+    assert chosen.chances(X[new] + [0, 0, 0, 40.0])[1].all()
+    said = 1.0 - chances.max(axis=1)[~beyond].mean()
+    true = np.mean(chances.argmax(axis=1)[~beyond] != groups[new][~beyond])
+    assert true / 2 <= said <= 2 * true

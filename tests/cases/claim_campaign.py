@@ -2,7 +2,7 @@
 
 A run is made from its seed alone: `run(seed)` says what was claimed and what was true. Data is
 small, so that thousands of runs take minutes. ``python -m tests.cases.claim_campaign 10000`` prints
-the figures of `docs/claims.md`.
+the figures of `benchmarks/measured.md`.
 """
 
 import json

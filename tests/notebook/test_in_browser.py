@@ -1,8 +1,10 @@
 """The widget's JavaScript in a real browser; what JupyterLab does for it is done by the test."""
 
+import contextlib
 import json
 
 import pytest
+from PIL import Image
 
 import samecluster
 from samecluster.notebook.one_document import widget_module
@@ -30,6 +32,12 @@ def shown(chromium, tmp_path):
     frame, truth = shells()
     path = tmp_path / "s.samecluster"
     widget = samecluster.ask(frame, path, id_column="shell", looks="pairs")
+    with in_browser(chromium, widget) as page:
+        yield widget, page, page.frame_locator("iframe"), truth
+
+
+@contextlib.contextmanager
+def in_browser(chromium, widget):
     window = chromium.new_context(viewport={"width": 1100, "height": 760})
     page, errors = window.new_page(), []
     page.on("pageerror", lambda error: errors.append(str(error)))
@@ -37,7 +45,7 @@ def shown(chromium, tmp_path):
     page.goto("http://notebook/")
     page.expose_function("toKernel", lambda text: json.dumps(widget.reply(json.loads(text))))
     page.evaluate(_HOST, widget_module())
-    yield widget, page, page.frame_locator("iframe"), truth
+    yield page
     assert not errors
     window.close()
     widget.close()
@@ -70,3 +78,18 @@ def test_other_views_open_by_their_links_and_axe_finds_nothing(shown) -> None:
         frame.evaluate(AXE)
         found = frame.evaluate("() => axe.run()")["violations"]
         assert not found, json.dumps(found, indent=1)[:2000]
+
+
+def test_pictures_of_a_column_are_shown_without_a_server(chromium, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    frame, _ = shells(20)
+    for row in range(20):
+        Image.new("RGB", (12, 9), (12 * row, 100, 0)).save(f"{row}.png")
+    frame["photo"] = [f"{row}.png" for row in range(20)]
+    widget = samecluster.ask(frame, tmp_path / "s.samecluster", id_column="shell", looks="pairs")
+    with in_browser(chromium, widget) as page:
+        inside = page.frame_locator("iframe")
+        inside.locator(".question img").first.wait_for()
+        page.wait_for_timeout(300)
+        widths = inside.locator(".question img").evaluate_all("all => all.map(i => i.naturalWidth)")
+        assert widths[:2] == [12, 12]

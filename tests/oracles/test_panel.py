@@ -14,7 +14,7 @@ from samecluster import Answer, Question, Verdict, clustering_error, recover
 from samecluster.errors import InvalidInputError, OracleError, ProtocolError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import FunctionOracle, LabelOracle, NoisyOracle, Oracle, Panel, RowOracle
-from samecluster.oracles.panel.reliability import Reliability
+from samecluster.questions.reliability import Reliability
 
 NAMES = ["ann", "ben", "cem", "dot", "eve"]
 WORDS = {"s": Verdict.SAME, "d": Verdict.DIFFERENT, "u": Verdict.UNSURE}

@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import samecluster
 from docs.making.api import SECTIONS, api_as_markdown
 from docs.making.pages import made_page, made_pages, with_links_of_the_site
+from docs.making.rooms import rooms_as_markdown
 from samecluster.api import METHODS
 from samecluster.cli.main import app
 
@@ -20,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 PAGES = [
     *(ROOT / name for name in ("README.md", "CHANGELOG.md", "CONTRIBUTING.md", "SECURITY.md")),
+    ROOT / "benchmarks" / "measured.md",
     *sorted(DOCS.rglob("*.md")),
 ]
 SIMULATED = [["inspect", "examples/shells.csv"], ["cluster", "examples/shells.csv"]]
@@ -70,17 +72,17 @@ def test_commands_of_a_page_exist_with_their_options(page) -> None:
 
 
 def test_the_example_with_a_file_gives_what_the_pages_say(tmp_path, monkeypatch) -> None:
-    """README and first five minutes have the same two commands, which ask nobody."""
+    """README and the page on tables have the same two commands, which ask nobody."""
     monkeypatch.chdir(tmp_path)
     shutil.copytree(ROOT / "examples", tmp_path / "examples")
-    readme, minutes = (
+    readme, tutorial = (
         [words for words in commands(page) if words[:2] in SIMULATED]
-        for page in (ROOT / "README.md", DOCS / "first_five_minutes.md")
+        for page in (ROOT / "README.md", DOCS / "table.md")
     )
-    assert readme == minutes
+    assert readme == tutorial
     looked, found = (CliRunner().invoke(app, words) for words in readme)
     assert (looked.exit_code, found.exit_code) == (0, 0)
-    text = (DOCS / "first_five_minutes.md").read_text()
+    text = (DOCS / "table.md").read_text()
     told = re.findall(r"^\d.*\.$|^Error against.*\.$", found.stdout, re.MULTILINE)
     assert len(told) == 4
     assert all(line in text for line in told)
@@ -137,12 +139,16 @@ def test_every_place_that_the_map_names_exists() -> None:
 
 
 def test_every_room_is_on_the_map() -> None:
-    text = (DOCS / "architecture.md").read_text()
+    """The list of rooms is that of the packages, and each on the top level has a floor."""
+    listed = (DOCS / "rooms.md").read_text()
+    assert listed == rooms_as_markdown(), "run make docs-reference"
     package = ROOT / "src" / "samecluster"
     rooms = {str(path.parent.relative_to(package)) for path in package.rglob("__init__.py")} - {"."}
-    inner = {"experiments/plots", "geometry/reach/compiled", "oracles/panel"}
-    for room in sorted(rooms - inner):
-        assert f"`{room}/`" in text, room
+    for room in sorted(rooms):
+        assert re.search(rf"^\| `{room}/` \| \w.+ \|$", listed, re.MULTILINE), room
+    floors = (DOCS / "architecture.md").read_text().partition("## The floors")[2]
+    for room in {room.partition("/")[0] for room in rooms}:
+        assert f"`{room}/`" in floors.partition("\n## ")[0], room
 
 
 def test_every_test_that_the_security_page_names_exists() -> None:
@@ -165,7 +171,7 @@ def test_every_make_target_in_the_documents_exists() -> None:
 
 def test_every_page_is_in_the_navigation_of_the_site() -> None:
     listed = set(re.findall(r"([\w/]+\.md)$", (ROOT / "mkdocs.yml").read_text(), re.MULTILINE))
-    made = {"index.md", "changes.md", "contributing.md", "security.md", "comparison.md"}
+    made = {address for address in made_pages().values() if "/" not in address}
     written = {str(page.relative_to(DOCS)) for page in DOCS.rglob("*.md")}
     assert {page for page in written if not page.startswith("decisions/0")} == listed - made
 

@@ -102,9 +102,10 @@ def test_the_picture_of_the_readme_shows_proven_labels_and_the_numbers_of_its_te
 
 def test_the_first_picture_of_the_readme_is_the_run_that_its_text_tells_of() -> None:
     found, readme = looks.run(), " ".join((FOLDER.parents[1] / "README.md").read_text().split())
-    assert found.errors[-1] == (found.n_looks, 0.0)
-    assert f"which is 0 from look {found.all_right_from} on" in readme
-    assert f"It stops by itself after {found.n_looks} looks, with no label wrong" in readme
+    n_looks, error = found.errors[-1]
+    assert (n_looks, round(error * 17.97)) == (found.n_looks, found.n_wrong)
+    assert f"{found.told}](docs/pictures/looks.svg)" in readme
+    assert f"It stops by itself; {found.told}." in readme
     sheet, odd = looks.shown_sheet()
-    assert "A sheet of twelve digits with two odd ones marked" in readme
-    assert (len(sheet.items), len(odd)) == (12, 2)
+    assert "A sheet of twelve digits with four odd ones marked" in readme
+    assert (len(sheet.items), len(odd)) == (12, 4)

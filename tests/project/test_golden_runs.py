@@ -10,6 +10,7 @@ from tests.golden.runs import computed, differences, expected
 
 pytest.importorskip("numba")  # Without it another kernel works, whose questions may differ.
 
+pytestmark = pytest.mark.compiled
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
 NEEDED = {"blocks of dask": "dask"}
 NAMES = sorted(name for name in RUNS if LONG or RUNS[name].quick)

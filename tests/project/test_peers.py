@@ -2,6 +2,7 @@
 
 import io
 import random
+import re
 from pathlib import Path
 
 import numpy as np
@@ -190,11 +191,26 @@ def test_at_a_glance_shows_the_fewest_questions_and_the_error_that_is_left() -> 
     assert cells["RECUR, k and margin given"] == "25 %"
 
 
-def test_the_readme_shows_what_the_benchmark_wrote() -> None:
-    """The table, the date and the command in the README are those of the results."""
+def test_the_readme_says_what_the_benchmark_wrote() -> None:
+    """Every figure of the README's sentences about other tools, the date and the command."""
     results = (ROOT / "benchmarks" / "peers" / "results.md").read_text()
-    readme = (ROOT / "README.md").read_text()
-    overview = results[results.index("| tool |") : results.index("\n\n## ")]
-    assert overview.strip() in readme
-    date = results.splitlines()[2].split(",")[0]
-    assert f"`make bench-peers`, {date}" in readme.partition("## Beside other tools")[2]
+    overview = results[results.index("| tool |") : results.index("\n\n## ")].splitlines()
+    names, _, *rows = [[cell.strip(" *") for cell in line.split("|")[1:-1]] for line in overview]
+    table = {row[0]: dict(zip(names, row, strict=True)) for row in rows}
+    mixture, ours = table["Gaussian mixture, k given"], table["samecluster, nothing declared"]
+    learner = table["scikit-activeml, quadratic, C=1, k given"]
+    digits = results.partition("## Digits")[2]
+    stop = re.search(r"nothing declared \| never; stops at (\d+)", digits)
+    assert stop
+    told = " ".join((ROOT / "README.md").read_text().partition("## Beside other tools")[2].split())
+    for sentence in (
+        f"has 0 errors on {list(mixture.values()).count('0')} of {len(names) - 2} instances",
+        f"with a rare cluster {mixture['rare']} are wrong",
+        f"stops after {stop[1]} questions with {ours['digits']} wrong, "
+        f"scikit-activeml has none wrong after {learner['digits']}",
+        f"samecluster takes {ours['paper']} questions with nothing declared, "
+        f"scikit-activeml {learner['paper']} with k given, "
+        f"COBRAS has {table['COBRAS']['paper']} wrong after 1,000",
+        f"`make bench-peers`, {results.splitlines()[2].split(',')[0]}",
+    ):
+        assert sentence in told

@@ -14,6 +14,7 @@ from samecluster import How, clustering_error
 from samecluster.instances import make_ellipsoids, make_hypercube
 from samecluster.proof.checker import check
 
+pytestmark = pytest.mark.compiled
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 SCRIPT = """
 import json, sys

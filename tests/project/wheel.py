@@ -88,10 +88,12 @@ class Environment:
         settings = {key: value for key, value in os.environ.items() if key not in _LEFT_OUT}
         settings |= {**dict.fromkeys(_ONE_THREAD, "1"), "SAMECLUSTER_INSTALLED": str(place)}
         python = str(place / "env" / ("Scripts" if os.name == "nt" else "bin") / "python")
-        pip = (python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        # The pip of this environment serves them all, and only what tests import is compiled.
+        quiet = ("--quiet", "--disable-pip-version-check", "--no-compile")
+        pip = (sys.executable, "-m", "pip", "--python", python, "install", *quiet)
         pytest = (python, "-m", "pytest", "-q", "--import-mode=importlib", "-p", "no:cacheprovider")
         for command in (
-            (self.python, "-m", "venv", str(place / "env")),
+            (self.python, "-m", "venv", "--without-pip", str(place / "env")),
             (*pip, "--only-binary", ":all:", "-c", str(self.constraints), str(wheel)),
             (*pip, "-c", str(ROOT / "requirements-dev.txt"), "pytest", "hypothesis"),
             (*pytest, *SELECTION),

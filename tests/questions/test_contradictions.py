@@ -415,3 +415,18 @@ def test_many_answers_with_few_contradictions_are_searched_from_both_ends() -> N
     assert len(found) == len(wrong)
     assert all(len(one) == 3 for one in found)
     assert not resolve(said + wrong).retracted, "each is two against one, and nobody knows which"
+
+
+@given(many)
+def test_a_seam_is_an_answer_without_which_its_group_falls_in_two(answers) -> None:
+    graph = SameGraph(answers)
+    items = {item for answer in answers for item in answer.question.pair}
+    for start in items:
+        group = {item for item in items if graph.connected(item, start)}
+        found = dict(graph.seams(start))
+        assert set(found) == graph.bridges([start])
+        for answer, part in found.items():
+            without = SameGraph(one for one in answers if one != answer)
+            far = {item for item in group if not without.connected(item, start)}
+            assert set(part) == far
+            assert len(part) == len(far)

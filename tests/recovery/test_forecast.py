@@ -35,16 +35,16 @@ def course(seed: int, audited: bool) -> tuple[tuple[int, Remaining | None, Stage
 def test_it_holds_at_most_moments_and_is_far_narrower_than_without_looking_at_the_run() -> None:
     """`make bench-remaining` measures this over many families; t/9 to 9t has a ratio of 81.
 
-    There the mean over families is 81 % and the spread between them about 10 %, so that a dozen
-    runs of three families may well have 70 %.
+    There the mean over families that were not fitted to is 82 %, over real sets 85 %, for which the
+    intervals of prediction have to be wide; these runs have 89 %.
     """
     held, widths = [], []
     for seed in range(12):
         told = [(left, found) for left, found, *_ in course(seed, False) if found is not None]
         held.append(np.mean([found.low <= left <= found.high for left, found in told]))
         widths += [found.high / found.low for _, found in told]
-    assert np.mean(held) >= 0.65
-    assert np.median(widths) <= 10.0
+    assert np.mean(held) >= 0.8
+    assert np.median(widths) <= 20.0
 
 
 def test_while_an_audit_runs_without_failure_its_price_is_known_closely() -> None:

@@ -128,7 +128,7 @@ def test_predictions_come_with_what_the_model_expects_of_itself(tmp_path, predic
     by_model = predicted.how_codes == How.PREDICTED
     assert predicted.probability is not None
     wrong = float(np.mean(1 - predicted.probability[by_model]))
-    expects = f"expects {100 * wrong:.2g} % of them to be"
+    expects = f"expects about {100 * wrong:.2g} % of them to be"
     assert expects not in read(tmp_path, predicted).words, "too few answers to compare with"
     tells = replace(predicted, foresight=predicted.foresight._replace(n_records=50))
     assert expects in read(tmp_path, tells).words

@@ -178,7 +178,7 @@ def timed(session: Session, n: int, seconds: dict[str, float]) -> list[str]:
 def test_looks_are_chosen_by_the_seconds_that_they_took() -> None:
     to_the_end = {"name": "predict", "expected_error": 0.0}
     session = new_session(instance(300), method=to_the_end, looks="auto", margin="auto")
-    slow = {"pair": 2.0, "choice": 300.0, "sheet": 6.0, "board": 7.0}
+    slow = {"pair": 2.0, "choice": 300.0, "sheet": 6.0, "checks": 6.0, "board": 7.0}
     before = timed(session, 8, slow)
     session.use_measured_seconds()
     assert session.state.parameters["looks"] == "auto"  # too few were timed
@@ -186,7 +186,8 @@ def test_looks_are_chosen_by_the_seconds_that_they_took() -> None:
     assert before.count("choice") >= 12
     facts = len(session.state.facts)
     session.use_measured_seconds()
-    assert session.state.parameters["looks"]["seconds"]["choice"] == 300.0
+    assert session.state.parameters["look_seconds"]["choice"] == 300.0
+    assert session.state.parameters["looks"] == "auto"
     assert len(session.state.facts) == facts
     n_events = len(list(session.events()))
     session.use_measured_seconds()
@@ -196,14 +197,37 @@ def test_looks_are_chosen_by_the_seconds_that_they_took() -> None:
     same_known(session, reopened(session, instance(300)))
 
 
+def test_seconds_do_not_begin_a_session_again_that_has_ended() -> None:
+    to_the_end = {"name": "predict", "expected_error": 0.0}
+    session = new_session(instance(300), method=to_the_end, looks="auto", max_looks=18)
+    timed(session, 18, {"pair": 2.0, "choice": 300.0, "sheet": 60.0, "checks": 60.0, "board": 7.0})
+    assert not session.ask_looks()
+    n_events = session.state.n_events
+    session.use_measured_seconds()
+    assert session.state.n_events == n_events
+
+
 def test_seconds_that_are_as_thought_change_nothing() -> None:
-    session = new_session(instance(300), method="predict", looks="auto", margin="auto")
-    timed(session, 26, {"pair": 2.5, "choice": 4.0, "sheet": 7.5, "board": 6.0})
+    to_the_end = {"name": "predict", "expected_error": 0.0}
+    session = new_session(instance(300), method=to_the_end, looks="auto", margin="auto")
+    timed(session, 26, {"pair": 2.5, "choice": 4.0, "sheet": 7.5, "checks": 7.5, "board": 6.0})
     session.use_measured_seconds()
     assert session.state.parameters["looks"] == "auto"
-    for wrong in ({"seconds": {"page": 3.0}}, {"seconds": {"sheet": 0.0}}, {"seconds": 3}):
+    for wrong in ({"page": 3.0}, {"sheet": 0.0}, 3):
         with pytest.raises(InvalidInputError):
-            session.set_parameters(looks=wrong)
+            session.set_parameters(looks={"seconds": wrong})
+        with pytest.raises(InvalidInputError):
+            session.set_parameters(look_seconds=wrong)
+
+
+def test_a_budget_without_room_for_the_next_look_says_so() -> None:
+    to_the_end = {"name": "predict", "expected_error": 0.0}
+    session = new_session(instance(300), method=to_the_end, looks="auto", max_questions=60)
+    while session.ask_looks():
+        timed(session, 1, {"pair": 2.5, "choice": 4.0, "sheet": 7.5, "checks": 7.5, "board": 6.0})
+    left = 60 - session.state.n_questions
+    assert left > 0
+    assert session.progress().ended == "the next look does not fit into the budget of 60 questions"
 
 
 @pytest.mark.parametrize("n", [1, 4, 7, 11])

@@ -81,6 +81,17 @@ def test_asked_means_asked_of_people_and_the_rest_is_drawn_by_the_audit() -> Non
     assert session.progress().n_looks == session.state.book.looks_by_person()["ann"]
 
 
+def test_what_a_model_said_is_judged_by_what_people_said() -> None:
+    groups = misread(0.1, 6)
+    session = checked_session(groups)
+    (judged,) = session.judged_answers().values()
+    assert judged
+    for answer, is_wrong in judged.items():
+        one, two = (int(MADE.labels[row]) for row in answer.question.pair)
+        assert is_wrong == ((answer.verdict is Verdict.SAME) != (one == two))
+    assert begun().judged_answers() == {}
+
+
 def test_a_replayed_session_says_the_same() -> None:
     session = checked_session(misread(0.1, 1))
     again = State(session.events())
@@ -136,7 +147,7 @@ def test_rows_that_join_have_no_label_of_the_model() -> None:
 @pytest.mark.parametrize("liar", ["everything is the same", "right in 60 %"])
 def test_a_useless_model_is_noticed_and_said(liar) -> None:
     groups = np.zeros(240, dtype=int) if "same" in liar else misread(0.4, 5)
-    alone = begun(audit=GOAL)
+    alone = begun(audit=GOAL, method="certify")
     answer(alone, MADE.labels, "ann")
     session = checked_session(groups)
     found = session.snapshot()
@@ -149,6 +160,19 @@ def test_a_useless_model_is_noticed_and_said(liar) -> None:
     assert found.audit.met
     assert clustering_error(found.labels, MADE.labels) <= GOAL[0]
     assert session.progress().n_looks <= alone.progress().n_looks + 30
+
+
+@pytest.mark.parametrize("liar", ["everything is the same", "right in 60 %"])
+def test_a_useless_model_is_said_to_be_one_within_30_looks_of_people(liar) -> None:
+    groups = np.zeros(240, dtype=int) if "same" in liar else misread(0.4, 5)
+    session = begun(max_looks=15)
+    answer(session, groups, "model tiny")
+    session.let_people_check()
+    session.set_parameters(audit=GOAL, max_looks=30)
+    answer(session, MADE.labels, "ann")
+    said = next(str(claim) for claim in session.snapshot().claims if claim.kind == "given")
+    assert "model tiny" in said
+    assert "put aside" in said
 
 
 @pytest.mark.campaign
@@ -164,7 +188,9 @@ def test_the_sentence_about_a_model_is_false_no_more_often_than_it_says() -> Non
 
 def test_it_would_be_false_if_the_model_were_taken_for_a_person() -> None:
     """That the test above can fail: the audit answered by who misreads is no audit."""
-    groups = misread(0.15, 0)
+    groups = MADE.labels.copy()
+    of_one = np.flatnonzero(groups == 0)
+    groups[of_one[MADE.X[of_one, 0] > np.median(MADE.X[of_one, 0])]] = 1  # predicted, too
     found = checked_session(groups, people=groups).snapshot()
     assert found.audit is not None
     assert found.audit.met

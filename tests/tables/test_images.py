@@ -12,6 +12,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables import FeatureOptions, Preparation, as_table, item_keys, read_table
 from samecluster.tables.reading.load import load_data
 from samecluster.tables.reading.vectors import join_vectors
+from samecluster.tables.writing import write_results
 
 
 @pytest.fixture
@@ -88,7 +89,7 @@ def test_a_truncated_image_is_named(folder) -> None:
 
 
 def test_pixels_come_with_advice(folder) -> None:
-    assert "embeddings" in load_data(folder, image_size=4).notes[1]
+    assert "--embed MODEL" in load_data(folder, image_size=4).notes[1]
 
 
 def test_vectors_are_joined_by_the_order_of_the_names(folder, tmp_path) -> None:
@@ -156,3 +157,10 @@ def test_order_needs_vectors_and_a_known_word(folder, tmp_path) -> None:
         load_data(folder, order="name")
     with pytest.raises(InvalidInputError, match="order must be 'name', got 'size'"):
         join_vectors(as_table([[1], [2]]), as_table([[1], [2]]), order="size")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl", "parquet"])
+def test_results_name_images_and_have_no_hashes(folder, tmp_path, suffix) -> None:
+    table, out = read_table(folder, image_size=None), tmp_path / f"labels.{suffix}"
+    write_results(table, out, [0] * 5, ["asked"] * 5, [1.0] * 5)
+    assert read_table(out).names == ("name", "cluster", "how", "probability")

@@ -11,6 +11,7 @@ import typer
 from samecluster.cli.commands.inspect import inspect
 from samecluster.errors import InvalidInputError
 from samecluster.tables import FeatureOptions, as_table
+from samecluster.tables.display import telling_first
 from samecluster.tables.features.inspect import inspect_table
 
 app = typer.Typer(add_completion=False)
@@ -120,7 +121,7 @@ def test_rows_left_out_are_counted() -> None:
     assert str(inspect_table(table)).splitlines()[-1].startswith("Problem: data, row 1")
 
 
-def test_the_resolution_and_values_far_beyond_all_others_are_said() -> None:
+def test_the_resolution_is_known_and_values_far_beyond_all_others_are_said() -> None:
     rng = np.random.default_rng(0)
     age, height = rng.normal(40, 9, 400).tolist(), rng.normal(170, 9, 400).tolist()
     age[17] = 999_999_999.0
@@ -129,5 +130,34 @@ def test_the_resolution_and_values_far_beyond_all_others_are_said() -> None:
     assert note.startswith("Column 'age' is far beyond its other values in row 17: 1e+09, where")
     assert len(found.resolution) == 2
     assert max(found.resolution) < 1e-6
-    assert "a declared margin says that no group has a boundary sharper" in str(found)
     assert note in str(found)
+
+
+def test_the_only_column_of_sentences_is_used_as_text_without_an_option() -> None:
+    things, deeds = ("letter", "parcel", "invoice", "card", "list"), ("came late", "was lost")
+    ends = ("on Monday", "in May", "again")
+    said = [f"the {a} {b} {c}" for a in things for b in deeds for c in ends]
+    codes = [f"a {n}" for n in range(30)]
+    found = inspect_table(as_table({"code": codes, "letter": said}))
+    assert not found.problems
+    assert [(use.name, use.used) for use in found.columns] == [("code", False), ("letter", True)]
+    assert found.n_features > 1
+    # Of two such columns nobody knows which, and what is left out stays out.
+    two = as_table({"letter": said, "reply": said[::-1]})
+    assert "has no column of numbers to use" in inspect_table(two).problems[0]
+    assert not inspect_table(two, FeatureOptions(ignore=("reply",))).problems
+    assert inspect_table(as_table({"code": codes})).problems
+
+
+def test_sentences_and_features_are_shown_before_names() -> None:
+    n = 30
+    table = as_table(
+        {
+            "tag": [f"n{row}" for row in range(n)],
+            "island": [f"island {row % 3}" for row in range(n)],
+            "mass": [float(row % 7) for row in range(n)],
+            "remark": [f"white line under the beak {row % 5}" for row in range(n)],
+        }
+    )
+    found = telling_first(table, table.names, ("mass",))
+    assert found == ("remark", "mass", "island", "tag")

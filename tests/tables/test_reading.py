@@ -231,3 +231,30 @@ def test_rows_are_listed_briefly() -> None:
     assert table.row_names([0, 2]) == "lines 2 and 4"
     assert table.row_names(range(7)) == "lines 2, 3, 4, 5, 6 and 2 more"
     assert as_table([[1, 2], [3, 4]]).row_names([0, 1]) == "rows 0 and 1"
+
+
+def test_a_text_file_without_columns_has_one_text_per_line(tmp_path) -> None:
+    path = tmp_path / "letters.txt"
+    path.write_text("Dear Sir, it came late.\n\nThank you; it works.\nNo reply, none, ever.\n")
+    table = read_table(path)
+    assert table.names == ("text",)
+    assert list(table.column("text").texts)[::2] == [
+        "Dear Sir, it came late.",
+        "No reply, none, ever.",
+    ]
+    assert table.row_name(1) == "line 3"
+
+
+@pytest.mark.parametrize("text", ["x,y\n1,2\n3,4\n", "x\ty and z\tw\n1\t2\t3\n4\t5\t6\n"])
+def test_a_text_file_with_columns_is_a_table(text, tmp_path) -> None:
+    path = tmp_path / "table.txt"
+    path.write_text(text)
+    assert read_table(path).names[0] == "x"
+    assert len(read_table(path)) == 2
+
+
+def test_a_broken_table_is_not_taken_for_texts(tmp_path) -> None:
+    path = tmp_path / "table.txt"
+    path.write_text("bill length mm,bill depth mm\n" + "1,2\n" * 9 + "1,2,3\n")
+    with pytest.raises(InvalidInputError, match="line 11: 2 cells expected, 3 found"):
+        read_table(path)

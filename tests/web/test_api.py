@@ -48,6 +48,19 @@ def test_a_whole_session_ends_with_the_right_labels_and_choices(data) -> None:
         assert owner.get("progress")["ended"] == "finished"
 
 
+def test_the_owner_says_when_to_stop(data) -> None:
+    with in_thread(data) as served:
+        owner = served.owner()
+        assert owner.progress()["stop_at"] is None
+        assert owner.post("stop-at", share=0.02)["progress"]["stop_at"] == 0.02
+        assert owner.progress()["stop_at"] == 0.02
+        with served.client() as client:
+            refused = client.post("/api/v1/stop-at", json={"share": 0.7})
+        assert refused.status_code == 400
+        assert "from 0 to 0.5" in refused.text
+        assert owner.post("stop-at", share=None)["progress"]["stop_at"] is None
+
+
 def test_what_is_shown_of_a_question(data) -> None:
     with in_thread(data) as served:
         owner = served.owner()

@@ -62,7 +62,7 @@ def test_the_server_is_killed_under_them(tmp_path) -> None:
     ],
     ids=["all kinds", "audit"],
 )
-def test_eight_people_with_looks_and_five_kills(tmp_path, n, least, parameters) -> None:
+def test_eight_people_with_looks_and_kills(tmp_path, n, least, parameters) -> None:
     """Whatever the look: what was acknowledged is there as a whole, once."""
     data = write_data(tmp_path, n=n, k=4)
     begin(data, looks="auto", **parameters)
@@ -74,8 +74,8 @@ def test_eight_people_with_looks_and_five_kills(tmp_path, n, least, parameters) 
         process = start_process(data, *options, "--port", "0")
         base = link_of(process).partition("/join")[0]
         labelling = asyncio.create_task(crowd.label(base, secrets, 12))
-        for number in range(1, 6):
-            while len(crowd.replies) < least / 5 * number and not labelling.done():
+        for number in range(1, KILLS + 1):
+            while len(crowd.replies) < least / KILLS * number and not labelling.done():
                 await asyncio.sleep(0.01)
             kill(process)
             process = start_process(data, *options, "--port", base.rpartition(":")[2])
@@ -87,4 +87,5 @@ def test_eight_people_with_looks_and_five_kills(tmp_path, n, least, parameters) 
     crowd.check_looks()
     assert len(crowd.replies) > least
     assert crowd.n_resent
-    print(f"5 kills: {len(crowd.replies)} replies, 0 lost, 0 doubled; {crowd.n_late} came too late")
+    late = f"{crowd.n_late} came too late"
+    print(f"{KILLS} kills: {len(crowd.replies)} replies, 0 lost, 0 doubled; {late}")

@@ -57,7 +57,7 @@ def test_the_server_serves_the_document_to_everybody(served) -> None:
 
 def test_every_handler_of_every_module_is_an_operation_of_its_name() -> None:
     ids = [one.id for one in OPERATIONS]
-    assert len(ids) == len(set(ids)) == 34
+    assert len(ids) == len(set(ids)) == 35
     for module in (answer, decide, files, read):
         handlers = {one.handler for one in module.OPERATIONS}
         assert handlers <= {one.handler for one in OPERATIONS}
@@ -179,6 +179,7 @@ LIVELY = {
     "id": st.text("0123456789abcdef", max_size=32),
     "number": st.integers(0, 3),
     "seconds": st.floats(0, 100),
+    "share": st.none() | st.floats(0, 1),
     "look": LOOKS.map(json.dumps),
     "reply": REPLIES,
 }

@@ -299,4 +299,4 @@ def test_annotators_may_not_do_what_is_for_owners(served) -> None:
             )
             assert response.status_code == 403, one.path
             assert "owners" in response.json()["error"]
-    assert sum(one.for_owners for one in OPERATIONS) == 6
+    assert sum(one.for_owners for one in OPERATIONS) == 7

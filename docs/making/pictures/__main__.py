@@ -9,7 +9,17 @@ import matplotlib as mpl
 
 from samecluster.plots.style import LIGHT, applied
 
-NAMES = ("margin", "reach", "closure", "proof", "progress", "mangled", "lifts", "looks")
+NAMES = (
+    "margin",
+    "reach",
+    "closure",
+    "proof",
+    "progress",
+    "mangled",
+    "lifts",
+    "looks",
+    "calibration",
+)
 FOLDER = Path(__file__).parents[2] / "pictures"
 
 

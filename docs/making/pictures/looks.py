@@ -21,16 +21,17 @@ _SEED = 0
 
 @dataclass(frozen=True)
 class LookedAt:
-    """A run: (looks, % wrong) after each batch, looks from which on no label is wrong, sheets."""
+    """A run: (looks, % wrong) after each batch, its sheets, and the labels wrong at the end."""
 
     errors: tuple[tuple[int, float], ...]
     sheets: tuple[Sheet, ...]
     n_looks: int
+    n_wrong: int
 
     @property
-    def all_right_from(self) -> int:
-        wrong = [looks for looks, error in self.errors if error > 0]
-        return next(looks for looks, _ in self.errors if looks > wrong[-1])
+    def told(self) -> str:
+        wrong = {0: "no label is", 1: "1 label is"}.get(self.n_wrong, f"{self.n_wrong} labels are")
+        return f"after {self.n_looks} looks {wrong} wrong"
 
 
 @functools.cache
@@ -48,7 +49,8 @@ def run() -> LookedAt:
     )
     looks = dict.fromkeys(answer.look for answer in found.answers)
     sheets = tuple(look for look in looks if isinstance(look, Sheet))
-    return LookedAt(tuple(errors), sheets, found.n_looks)
+    n_wrong = round(len(X) * clustering_error(found.labels, truth))
+    return LookedAt(tuple(errors), sheets, found.n_looks, n_wrong)
 
 
 def shown_sheet() -> tuple[Sheet, list[int]]:
@@ -92,18 +94,24 @@ def _draw_errors(part: SubFigure) -> None:
     panel = part.subplots()
     looks, errors = (np.array(column) for column in zip(*run().errors, strict=True))
     panel.step(looks, errors, where="post", color=LIGHT.clusters[0], linewidth=2)
-    first = run().all_right_from
-    panel.plot(first, 0, "o", color=LIGHT.clusters[0], markersize=6, clip_on=False)
+    last = run().errors[-1]
+    panel.plot(*last, "o", color=LIGHT.clusters[0], markersize=6, clip_on=False)
     panel.annotate(
-        f"from look {first} on\nno label is wrong",
-        (first, 0),
+        run().told.replace(" looks ", " looks\n"),
+        last,
         (0, 14),
         textcoords="offset points",
-        ha="center",
+        ha="right",
         color=LIGHT.clusters[0],
         fontweight="bold",
     )
-    panel.set(ylim=(0, 20), xlim=(0, run().n_looks), xlabel="looks", ylabel="labels wrong")
+    panel.set(
+        yticks=range(0, 21, 5),
+        ylim=(0, 20),
+        xlim=(0, run().n_looks),
+        xlabel="looks",
+        ylabel="labels wrong",
+    )
     panel.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:.0f} %"))
     panel.grid(axis="y")
     panel.set_axisbelow(True)

@@ -227,8 +227,12 @@ def _check_lift(lift: ColumnMap, points: FloatArray) -> PolynomialColumns:
 def _foresight(kept: Any) -> Foresight | None:
     if kept is None:
         return None
-    n_records, unseen = kept
-    return Foresight(int(n_records), None if unseen is None else float(unseen))
+    n_records, unseen, n_modelled = (*kept, None)[:3]  # older files have no third
+    return Foresight(
+        int(n_records),
+        None if unseen is None else float(unseen),
+        None if n_modelled is None else int(n_modelled),
+    )
 
 
 def _given(kept: Any) -> GivenCheck | None:

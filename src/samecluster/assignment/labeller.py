@@ -14,7 +14,7 @@ import numpy as np
 
 from samecluster._resolution import resolution_of
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
-from samecluster.assignment.neighbours import FeatureMap, LocalPlanes
+from samecluster.assignment.neighbours import LocalPlanes
 from samecluster.assignment.result import Assignment
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
@@ -23,9 +23,11 @@ from samecluster.large.sweep import MANY_ROWS, PIECE, Sweep
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds, beyond_all, edges_of
+from samecluster.recovery.predict.similarity import FeatureMap
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
+_DIRECTIONS_OF = 4_000  # rows that the features' directions are found by
 _FITTED = 20_000  # rows that clouds are fitted to
 _LEARNT_FROM = 20_000  # old rows from which on it pays to learn which columns matter where
 _MOSTLY = 0.5  # share of labels without a model from which on clouds stand for the clusters
@@ -41,8 +43,10 @@ class RowLabeller:
         self.clusters = np.unique(recovery.labels[recovery.labels >= 0])
         self._same = _SameRows(recovery.points)
         self._sweep, self._label_of = self._reach()
-        self._features = FeatureMap.of(self._lifted(recovery.points))
-        self._model = self._fitted() if len(self.clusters) else None
+        lifted = self._lifted(recovery.points)
+        some = np.random.default_rng(0).permutation(len(lifted))[:_DIRECTIONS_OF]
+        self._features, points = FeatureMap.of(lifted, np.sort(some))
+        self._model = self._fitted(points) if len(self.clusters) else None
 
     def assign(self, rows: Any) -> Assignment:
         """Labels for rows (m, d), in blocks."""
@@ -126,11 +130,11 @@ class RowLabeller:
         n_rows = max(len(old.points), MANY_ROWS * (len(old.points) >= _LEARNT_FROM))
         return Sweep(closure, n_rows, old.lift), np.array(label_of)
 
-    def _fitted(self) -> Any:
+    def _fitted(self, points: FloatArray) -> Any:
         """What predicts: points in features to chances (m, k), and which are beyond all groups."""
         old = self.old
         if np.mean(old.how_codes > How.PREDICTED) >= _MOSTLY and old.margin is not None:
-            return self._clouds(np.flatnonzero(old.how_codes > How.PREDICTED))
+            return self._clouds(points, np.flatnonzero(old.how_codes > How.PREDICTED))
         rows = np.flatnonzero(old.labels >= 0)
         groups = np.searchsorted(self.clusters, old.labels[rows])
         sure = np.ones(len(rows))
@@ -138,19 +142,16 @@ class RowLabeller:
             sure = np.nan_to_num(old.probability[rows], nan=1.0)
         if len(rows) < 2:
             return None
-        points = self._features(self._lifted(old.points[rows]))
-        return LocalPlanes(points, groups, sure, len(self.clusters)).chances
+        return LocalPlanes.fitted(points[rows], groups, sure, len(self.clusters)).chances
 
-    def _clouds(self, known: IntArray) -> Any:
+    def _clouds(self, points: FloatArray, known: IntArray) -> Any:
         old, k = self.old, len(self.clusters)
         some = np.sort(np.random.default_rng(0).permutation(known)[:_FITTED])
-        points = self._features(self._lifted(old.points[known]))
-        fitted = self._features(self._lifted(old.points[some]))
         groups = np.searchsorted(self.clusters, old.labels[some])
-        clouds = Clouds(fitted, groups, k)
+        clouds = Clouds(points[some], groups, k)
         trust = Calibration.fitted(clouds.scores(), groups, CLOUD_SHARPNESS)
         members = np.searchsorted(self.clusters, old.labels[known])
-        edges = edges_of(clouds, points, members, old.margin or 0.0)
+        edges = edges_of(clouds, points[known], members, old.margin or 0.0)
         light = clouds.frozen()
 
         def chances(new: FloatArray) -> tuple[FloatArray, BoolArray]:

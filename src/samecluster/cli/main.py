@@ -27,6 +27,7 @@ COMMANDS = {
         "label": "Answer same-or-different questions about your data in the terminal.",
         "cluster": "Find the groups in data with a program that answers, or with the truth.",
         "serve": "Answer questions about your data in a browser, alone or with others.",
+        "assign": "Label new rows by a session's answers; nothing is asked.",
         "export": "Write the data with a column each for cluster, how it is known, probability.",
     },
     "Commands for a session": {
@@ -40,7 +41,6 @@ COMMANDS = {
         "merge": "Say that two clusters are one.",
         "split": "Say that items do not belong to their cluster.",
         "import": "Take in answers from a file of pairs or from another session.",
-        "assign": "Label new rows by a session's answers; nothing is asked.",
         "update": "Go on with other rows: all answers are kept.",
         "invite": "Make a personal link to a session that is served, now or later.",
         "doctor": "Check a session file event by event, and save what is intact.",

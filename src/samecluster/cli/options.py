@@ -33,8 +33,8 @@ _PANELS: dict[str, dict[str, Any]] = {
     "Arguments": {
         "data": typer.Argument(
             metavar="DATA",
-            help="A .csv, .tsv, .parquet, .jsonl, .npy or .npz file, a folder of images, or - for "
-            "CSV from standard input.",
+            help="A .csv, .tsv, .txt, .parquet, .jsonl, .npy or .npz file, a folder of images, or "
+            "- for CSV from standard input.",
         ),
     },
     "Session": {
@@ -66,6 +66,12 @@ _PANELS: dict[str, dict[str, Any]] = {
             metavar="meaning|words",
             help="What text becomes numbers by: 'meaning' (a model of English, unless said "
             "otherwise if samecluster[text] is installed), or 'words' that texts share.",
+        ),
+        "embed": typer.Option(
+            "--embed",
+            metavar="MODEL",
+            help="Use vectors that this model makes of the text, or of the pictures of a folder: "
+            "a folder with model.onnx in it, or a name on the hub (samecluster[embed]).",
         ),
         "vectors": typer.Option(
             "--vectors", metavar="FILE", help="A file with the features, such as embeddings."
@@ -130,6 +136,12 @@ _PANELS: dict[str, dict[str, Any]] = {
             help="Check labels until at most this share is wrong: 0.01 (at 95 % confidence), "
             "0.01,0.99 or none.",
         ),
+        "stop_at": typer.Option(
+            "--stop-at",
+            metavar="SHARE",
+            help="Stop once about this share of the labels may be wrong: 2%, 0.02, or auto (0.1%). "
+            "An estimate for predicted labels; --audit shows a bound.",
+        ),
         "max_questions": typer.Option(
             "--max-questions", metavar="NUMBER", help="The budget for the whole session, or none."
         ),
@@ -191,7 +203,7 @@ _OPTIONS = {
 
 ONLY_OF_SESSIONS = (
     *("session", "who", "labels_as", "pairs", "margin", "lift", "clusters", "audit"),
-    *("max_questions", "max_looks", "looks", "seed", "in_blocks", "dask"),
+    *("stop_at", "max_questions", "max_looks", "looks", "seed", "in_blocks", "dask"),
 )
 """The fields of `Request` that mean nothing to commands which only look at data."""
 
@@ -284,13 +296,15 @@ class ChatOptions:
             timeout=self.timeout,
             retries=self.retries,
             both_orders=self.both_orders,
-            prices=None if self.prices is None else tuple(map(_number, self.prices.split(","))),
+            prices=None
+            if self.prices is None
+            else tuple(map(price_or_nan, self.prices.split(","))),
             max_cost=self.max_cost,
             cache=cache if self.is_kept else None,
         )
 
 
-def _number(text: str) -> float:
+def price_or_nan(text: str) -> float:
     try:
         return float(text)
     except ValueError:

@@ -3,6 +3,10 @@
 Each column is moved and scaled by stated dyadic numbers, then monomials are computed by single
 rounded operations in a fixed order. So everybody gets the same bits, and the checker of proofs
 computes them itself, with code of its own.
+
+An ellipsoid of margin γ has margin at least 4γ(1+γ) in the quadratic lift: f = d_W(x, c)² is affine
+in the lifted columns, with 0 ≤ f ≤ 1 on the cluster (scaled so) and f > 1+γ off it. So |2f−1| ≤ 1
+on it and > 1+2γ off it, which is a slab of margin (1+2γ)² − 1.
 """
 
 from __future__ import annotations

@@ -21,6 +21,7 @@ def ask(
     id_column: str | None = None,
     show: Sequence[str] = (),
     who: str | None = None,
+    image_column: str | None = None,
     looks: str = "auto",
     **options: Any,
 ) -> AskWidget:
@@ -37,6 +38,8 @@ def ask(
     id_column : a column by which rows are known
     show : columns to show of items; a selection of all if empty
     who : the name of the person
+    image_column : a column with paths of pictures in or below the folder of the notebook, to show;
+        found by itself if all its cells end like pictures
     looks : "auto", or "pairs" to be asked about two items at a time only
     options : others of `samecluster label`, by the names of `samecluster.workspace.request.Request`
 
@@ -57,4 +60,4 @@ def ask(
     request = FrameRequest(
         "frame", path, who=who, id_column=id_column, looks=looks, frame=frame, **said
     )
-    return AskWidget(open_session(request), frame, tuple(show), who)
+    return AskWidget(open_session(request), frame, tuple(show), who, image_column)

@@ -42,13 +42,18 @@ class AskWidget(anywidget.AnyWidget):
     _esm = widget_module()
 
     def __init__(
-        self, opened: OpenSession, frame: Any, show: Sequence[str], who: str | None
+        self,
+        opened: OpenSession,
+        frame: Any,
+        show: Sequence[str],
+        who: str | None,
+        image_column: str | None = None,
     ) -> None:
         super().__init__()
         self._opened, self._frame = opened, frame
         people = Participants(links_file(opened.path))
         people.accept(_SECRET, Participant(who, "owner"))
-        options = ServeOptions(show=show, who=who)
+        options = ServeOptions(show=show, who=who, image_column=image_column, images_inside=True)
         self._context = server_context(opened, opened.table.source, people, options)
         self._app = build_app(self._context, Hosts.of("localhost"), "notebook")
         self._loop = asyncio.new_event_loop()

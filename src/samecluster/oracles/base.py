@@ -61,8 +61,8 @@ class Oracle(ABC):
     def check(self, sheet: CheckSheet) -> Any:
         """The items that do not belong with the reference beside them, or `Marks`.
 
-        Put by audits to those who have `sort`. As it stands it answers one pair after the other;
-        whoever sees the sheet as a whole overrides it.
+        Put by audits and by prediction to oracles that have `sort`. As it stands it answers one
+        pair after the other; an oracle that sees the sheet as a whole overrides it.
         """
         said = {item: self.answer(Question(item, beside)) for item, beside in sheet.cells}
         return Marks(
@@ -134,24 +134,30 @@ class VerdictReader:
         return as_verdict(said, question)
 
 
+@contextlib.contextmanager
+def _failure_told(about: str = "") -> Generator[None, None, None]:
+    """What goes wrong inside, as an OracleError; errors about answers stay what they are."""
+    try:
+        yield
+    except AnswerError:
+        raise
+    except Exception as error:
+        told = f"the oracle failed{about}: {type(error).__name__}: {error}"
+        raise OracleError(told) from error
+
+
 def checked_answer(
     oracle: Oracle, question: Question, read: VerdictReader | None = None
 ) -> Verdict:
     """The oracle's verdict; OracleError if it fails or says something else."""
-    try:
+    with _failure_told(f" on {question}"):
         verdict: Any = oracle.answer(question)
-    except AnswerError:
-        raise
-    except Exception as error:
-        raise OracleError(
-            f"the oracle failed on {question}: {type(error).__name__}: {error}"
-        ) from error
     return (read or as_verdict)(verdict, question)
 
 
 def checked_reply(oracle: Oracle, look: Look, read: VerdictReader | None = None) -> Reply:
     """The oracle's reply to a look; OracleError if it fails or says something that does not fit."""
-    try:
+    with _failure_told():
         match look:
             case Question():
                 return checked_answer(oracle, look, read)
@@ -163,10 +169,6 @@ def checked_reply(oracle: Oracle, look: Look, read: VerdictReader | None = None)
                 return _as_marks(oracle.check(look), look)
             case Board():
                 return _as_unions(oracle.join(look), look)
-    except AnswerError:
-        raise
-    except Exception as error:
-        raise OracleError(f"the oracle failed: {type(error).__name__}: {error}") from error
 
 
 def checked_replies(
@@ -177,13 +179,8 @@ def checked_replies(
         for look in looks:
             yield look, checked_reply(oracle, look, read)
         return
-    try:
-        with contextlib.closing(oracle.reply_many(looks)) as replies:
-            yield from replies
-    except AnswerError:
-        raise
-    except Exception as error:
-        raise OracleError(f"the oracle failed: {type(error).__name__}: {error}") from error
+    with _failure_told(), contextlib.closing(oracle.reply_many(looks)) as replies:
+        yield from replies
 
 
 def _as_picks(said: Any) -> Picks:
@@ -216,14 +213,9 @@ def checked_answers(
         for question in questions:
             yield question, checked_answer(oracle, question, read)
         return
-    try:
-        with contextlib.closing(oracle.answer_many(questions)) as answers:
-            for question, said in answers:
-                yield question, (read or as_verdict)(said, question)
-    except AnswerError:
-        raise
-    except Exception as error:
-        raise OracleError(f"the oracle failed: {type(error).__name__}: {error}") from error
+    with _failure_told(), contextlib.closing(oracle.answer_many(questions)) as answers:
+        for question, said in answers:
+            yield question, (read or as_verdict)(said, question)
 
 
 def as_verdict(said: Any, question: Question) -> Verdict:

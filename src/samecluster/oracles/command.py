@@ -194,7 +194,7 @@ class CommandOracle(Oracle):
         else:
             assert isinstance(look, Question)
             line = question_line(identity, *(self._shown(item) for item in look.shown))
-            read = functools.partial(_read_pair, identity=identity)
+            read = functools.partial(read_reply, identity=identity)
         if not self._idle:
             self._idle.append(CommandProcess(self._arguments))
             self._processes.append(self._idle[-1])
@@ -244,11 +244,6 @@ class _Errand:
         except Exception as error:
             self.outcome = error
         self.arrived.put(self)
-
-
-def _read_pair(line: bytes, identity: str) -> _Heard:
-    reply = read_reply(line, identity)
-    return reply.verdict, reply.note
 
 
 def _arguments(command: str | Sequence[str]) -> list[str]:

@@ -6,12 +6,11 @@ null or left out were not answered: what is there is kept, and the rest is put a
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from typing import Any
 
 from samecluster.errors import OracleError
-from samecluster.oracles.command_protocol import ShownItem, quoted, read_answer, shown_item
+from samecluster.oracles.command_protocol import ShownItem, as_line, quoted, read_answer, shown_item
 from samecluster.questions.look import (
     Board,
     CheckSheet,
@@ -53,8 +52,7 @@ def look_line(identity: str, look: Look, shown: Callable[[int], ShownItem]) -> b
             said = {"kind": "sheet", "cells": cells}
         case Board():
             said = {"kind": "board", "items": [of(item) for item in look.items]}
-    line = {"version": VERSION, "id": identity, **said}
-    return json.dumps(line, allow_nan=False).encode() + b"\n"
+    return as_line({"version": VERSION, "id": identity, **said})
 
 
 def read_look(line: bytes, identity: str, look: Look) -> tuple[Reply, str | None]:

@@ -29,14 +29,6 @@ class ShownItem:
     fields: Mapping[str, Any] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Reply:
-    """What a program said about a question."""
-
-    verdict: Verdict
-    note: str | None = None
-
-
 def question_line(identity: str, item: ShownItem, comparator: ShownItem) -> bytes:
     """A question as a line.
 
@@ -45,20 +37,15 @@ def question_line(identity: str, item: ShownItem, comparator: ShownItem) -> byte
     b'{"version": 1, "id": "1", "item": {"key": "a", "fields": {"size": 2.5}},
     "comparator": {"key": "b", "fields": {"size": null}}}\\n'
     """
-    question = {
-        "version": VERSION,
-        "id": identity,
-        "item": shown_item(item),
-        "comparator": shown_item(comparator),
-    }
-    return json.dumps(question, allow_nan=False).encode() + b"\n"
+    question = {"item": shown_item(item), "comparator": shown_item(comparator)}
+    return as_line({"version": VERSION, "id": identity, **question})
 
 
-def read_reply(line: bytes, identity: str) -> Reply:
-    """The reply to a question from a line; OracleError if it is none, or to another question.
+def read_reply(line: bytes, identity: str) -> tuple[Verdict, str | None]:
+    """The verdict on a question from a line, and a note; OracleError if it is about another.
 
     >>> read_reply(b'{"id": "1", "verdict": "same", "note": "twins"}', "1")
-    Reply(verdict=<Verdict.SAME: 'same'>, note='twins')
+    (<Verdict.SAME: 'same'>, 'twins')
     """
     said, note = read_answer(line, identity)
     words = [verdict.value for verdict in Verdict]
@@ -66,7 +53,7 @@ def read_reply(line: bytes, identity: str) -> Reply:
         raise OracleError(
             f'"verdict" must be one of {", ".join(words)}, but it wrote {quoted(line)}'
         )
-    return Reply(Verdict(said["verdict"]), note)
+    return Verdict(said["verdict"]), note
 
 
 def read_answer(line: bytes, identity: str) -> tuple[dict[str, Any], str | None]:
@@ -86,6 +73,10 @@ def read_answer(line: bytes, identity: str) -> tuple[dict[str, Any], str | None]
     if note is not None and not isinstance(note, str):
         raise OracleError(f'"note" must be text, but it wrote {quoted(line)}')
     return said, note
+
+
+def as_line(told: Mapping[str, Any]) -> bytes:
+    return json.dumps(told, allow_nan=False).encode() + b"\n"
 
 
 def shown_item(item: ShownItem) -> dict[str, Any]:

@@ -2,6 +2,17 @@
 
 A row for each record, in order: of a run of `in` records each has its own, of an `sdp` record all
 items have one. What a kind of record does not have is null. The header is in the metadata.
+
+line     int64, the number of the line; rows of one line are a run of `in` records
+kind     string
+item     int64, of `cluster`, `answer`, `in` (y), `out` (y), `last` (y)
+cluster  int64, of `in`, `out`, `last`, `sdp`, `differ` (A)
+other    int64, of `answer` (j), `out` (n), `differ` (B)
+word     string, of `answer` (the verdict), `sdp` (the side)
+columns  list of int64, of `in`, `out`
+items    list of int64, of `sdp`
+inner, outer  list of (name int64, weight double), of `sdp`, `differ`: columns with λ, others with μ
+weight   double, of `sdp` (w)
 """
 
 from __future__ import annotations

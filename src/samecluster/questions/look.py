@@ -281,7 +281,7 @@ class Sheet:
 
 @dataclass(frozen=True)
 class CheckSheet:
-    """Which of these items do not belong with the reference beside them? (For audits.)
+    """Which of these items do not belong with the reference beside them? (For random checks.)
 
     Examples
     --------

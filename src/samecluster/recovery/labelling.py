@@ -35,6 +35,7 @@ class Labelling:
     proof : the log of the method that labels now, if it writes one
     ground : how labels are known that the method calls asked and no answer holds: those of points
         that it named without a question, or joined with asked ones by what it assumes
+    cut_short : whether the budget had no room for the next look
     """
 
     def __init__(self, problem: Problem, method: str, ledger: Ledger) -> None:
@@ -57,6 +58,7 @@ class Labelling:
         self.proof: ProofLog | None = None
         self.ground = How.INFERRED
         self.resolution: tuple[float, ...] = ()
+        self.cut_short = False
 
     @property
     def n_questions(self) -> int:

@@ -29,7 +29,7 @@ def belongs(item: int, members: Sequence[int]) -> Plan[Verdict]:
 
 
 @dataclass
-class _Waiting:
+class UnplacedPoint:
     """A point on its way to its cluster, which is -1 until it is placed."""
 
     item: int
@@ -99,25 +99,35 @@ class Placement:
         Each batch has one look per item that is not placed yet, a pair or a choice, so that there
         are at most as many batches as clusters, and more only where answers are unsure.
         """
-        started = {i: _Waiting(i) for i in items if i not in self.names.name_of}
+        started = {i: UnplacedPoint(i) for i in items if i not in self.names.name_of}
         waiting = list(started.values())
         while waiting:
-            asking: list[tuple[_Waiting, list[int], Look]] = []
-            for one in waiting:
-                if clusters := self._next_clusters(one):
-                    groups = [self._shown(one, cluster) for cluster in clusters]
-                    asking.append((one, clusters, Choice.of(one.item, groups)))
-            if not asking:
-                break
-            verdicts = iter((yield [look for _, _, look in asking]))
-            waiting = [
-                one
-                for one, clusters, look in asking
-                if not self._settle(one, clusters, look, list(islice(verdicts, len(clusters))))
-            ]
+            waiting, _ = yield from self.place_round(waiting)
         return [
             started[item].cluster if item in started else self.names.name_of[item] for item in items
         ]
+
+    def place_round(
+        self, waiting: Sequence[UnplacedPoint], also: Sequence[Question] = ()
+    ) -> Plan[tuple[list[UnplacedPoint], Sequence[Verdict]]]:
+        """One look per point, and other questions in the same batch: who waits, and their verdicts.
+
+        A point that no longer waits has its cluster, or stays unsure.
+        """
+        asking: list[tuple[UnplacedPoint, list[int], Look]] = []
+        for one in waiting:
+            if clusters := self._next_clusters(one):
+                groups = [self._shown(one, cluster) for cluster in clusters]
+                asking.append((one, clusters, Choice.of(one.item, groups)))
+        if not asking and not also:
+            return [], []
+        verdicts = iter((yield [*(look for _, _, look in asking), *also]))
+        left = [
+            one
+            for one, clusters, look in asking
+            if not self._settle(one, clusters, look, list(islice(verdicts, len(clusters))))
+        ]
+        return left, list(verdicts)
 
     def sort(self, items: Sequence[int], cluster: int) -> Plan[None]:
         """Show items beside the founder of a cluster, as one sheet: which do not belong?
@@ -140,7 +150,7 @@ class Placement:
             if verdict is Verdict.SAME:
                 self.add(question.item, cluster)
 
-    def _shown(self, one: _Waiting, cluster: int) -> tuple[int, ...]:
+    def _shown(self, one: UnplacedPoint, cluster: int) -> tuple[int, ...]:
         """What stands for a cluster on the screen: the member to compare with, and some more."""
         shown = self.comparator(one.item, cluster, one.tried.get(cluster, ()))
         if self.looks.choice == 1:
@@ -148,7 +158,7 @@ class Placement:
         others = [item for item in self.names.members[cluster] if item != shown]
         return (shown, *others[: GROUP_SHOWN - 1])
 
-    def _next_clusters(self, one: _Waiting) -> list[int]:
+    def _next_clusters(self, one: UnplacedPoint) -> list[int]:
         """The clusters to compare with next; none if nothing is left to ask about the point."""
         open_ = [c for c in self.order(one.item) if c not in one.different | one.unsure]
         one.different |= {c for c in open_ if self.excluded(one.item, c)}
@@ -164,7 +174,7 @@ class Placement:
         return []
 
     def _settle(
-        self, one: _Waiting, clusters: list[int], look: Look, verdicts: Sequence[Verdict]
+        self, one: UnplacedPoint, clusters: list[int], look: Look, verdicts: Sequence[Verdict]
     ) -> bool:
         """Take the verdicts of a look in; True once the point is placed."""
         for question, cluster, verdict in zip(look.questions, clusters, verdicts, strict=True):

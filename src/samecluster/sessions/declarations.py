@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from typing import Any
 
 from samecluster.points.array import validated
-from samecluster.questions.look import LookSeconds, LookSizes
-from samecluster.questions.pair import Verdict
+from samecluster.questions.pair import Answer, Verdict
+from samecluster.recovery.auto.untrusted_answers import read_answers
 from samecluster.sessions.conflicts import (
     direct_contradictions,
     new_contradictions,
@@ -19,7 +19,7 @@ from samecluster.sessions.parameters import (
     check_people_only,
     checked_answers,
     checked_parameters,
-    look_sizes,
+    looks_in_use,
     refuse_other_lift,
 )
 from samecluster.sessions.question_queue import QuestionQueue
@@ -27,7 +27,7 @@ from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.numbering import new_anchors
-from samecluster.sessions.state.votes import Vote
+from samecluster.sessions.state.votes import Pair, Vote
 from samecluster.sessions.storage.events import format_for
 from samecluster.validation import checked_hint
 
@@ -42,7 +42,7 @@ class Declarations:
         self._recorder, self._known, self._queue = recorder, known, queue
 
     def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
-        """Change n_clusters, margin, method, audit, max_questions, max_looks, looks or opinions."""
+        """Change n_clusters, margin, method, audit, expected_error, opinions, looks or a budget."""
         checked = checked_parameters(changes)
         refuse_other_lift(checked, self._recorder.state.parameters)
         state = self._recorder.state
@@ -67,23 +67,23 @@ class Declarations:
     def use_measured_seconds(self, who: str | None = None) -> None:
         """Choose looks from now on by how long they took people, where enough were timed.
 
-        Not once an audit has begun, which would have to begin again; nor for small differences.
+        Not once an audit has begun, which would have to begin again, nor once nothing is left to
+        ask; nor for small differences.
         """
         state = self._recorder.state
-        looks = state.parameters.get("looks")
-        if looks is None or self._known.snapshot().audit is not None:
+        looks = looks_in_use(state.parameters)
+        if looks is None or not state.seconds or self._known.snapshot().audit is not None:
             return
-        sizes = LookSizes() if isinstance(looks, str) else look_sizes(looks)
-        used = asdict(sizes.seconds)
+        if self._known.engine.run.done:
+            return
+        used = asdict(looks.seconds)
         measured = {
             kind: round(timed.seconds / timed.n_looks, 1)
             for kind, timed in state.seconds.items()
             if kind in used and timed.n_looks >= _TIMED and timed.seconds > 0
         }
         if any(not 1 / _UNLIKE < took / used[kind] < _UNLIKE for kind, took in measured.items()):
-            self.set_parameters(
-                looks=replace(sizes, seconds=LookSeconds(**used | measured)), who=who
-            )
+            self.set_parameters(look_seconds=used | measured, who=who)
 
     def let_people_check(self, who: str | None = None) -> tuple[str, ...]:
         """From here on only answers of people count, who check the labels that models gave.
@@ -95,10 +95,24 @@ class Declarations:
         models = tuple(state.models)
         if not models or state.given is not None:
             return ()
-        labels = self._known.snapshot().labels.tolist()
-        body = {"people": True, "labels": labels, "models": list(models)}
+        body = {"people": True, "labels": self._labels_read(), "models": list(models)}
         self._recorder.append_if_usable("trusted", who, body, self._known.new_numbers())
         return models
+
+    def _labels_read(self) -> list[int]:
+        """What all answers so far come to, if those of models may be wrong."""
+        state, found = self._recorder.state, self._known.snapshot()
+        question, looks = self._known.engine.question, looks_in_use(state.parameters)
+        by_people = set[Pair]().union(*state.answers_of_people().values())
+        reading = read_answers(
+            found.points,
+            [Answer(question(fact.items), fact.verdict) for fact in state.facts.values()],
+            trusted={question(pair) for pair in state.facts.keys() & by_people},
+            room=0 if looks is None else looks.board,
+        )
+        labels = found.labels if reading is None else reading.labels.copy()
+        labels[[state.items.row_of[item] for item in state.exceptions]] = -1
+        return [int(label) for label in labels]
 
     def let_models_answer(self, who: str | None = None) -> None:
         """End what `let_people_check` began: answers of models count where people gave none."""

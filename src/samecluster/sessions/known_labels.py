@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from samecluster.errors import InvalidInputError
+from samecluster.questions.pair import Answer
+from samecluster.recovery.auto.error_model import compared
 from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.running.engine import Engine
@@ -58,6 +60,20 @@ class KnownLabels:
             known = ", ".join(map(str, sorted(found.anchors))) or "none yet"
             raise InvalidInputError(f"cluster must be one of {known}, got {number!r}")
         return number
+
+    def judged_answers(self) -> dict[str, dict[Answer, float]]:
+        """Of each model the answers that people's answers decide: 1 where it was wrong, else 0.
+
+        Nothing before people check what models said.
+        """
+        if self._state.given is None:
+            return {}
+        engine, said = self.engine, dict[str, list[Answer]]()
+        for vote in self._state.book.answers():
+            if vote.who is not None and not vote.is_trusted:
+                answer = Answer(engine.question(vote.items), vote.verdict)
+                said.setdefault(vote.who, []).append(answer)
+        return {who: compared(answers, engine.run.ledger.implied) for who, answers in said.items()}
 
     def new_numbers(self) -> dict[str, int]:
         """Numbers to be kept with the next event: the same whether or not anybody has looked.

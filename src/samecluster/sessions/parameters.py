@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, fields, replace
 from typing import Any
 
 from samecluster._parameters import whole_number
@@ -14,11 +14,13 @@ from samecluster.questions.look import LookSeconds, LookSizes
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.question import checked_verdict
 from samecluster.sessions.state.items import Items
-from samecluster.validation import checked_audit, checked_looks
+from samecluster.validation import checked_audit, checked_expected_error, checked_looks
 
 _PARAMETERS = (
     "audit",
+    "expected_error",
     "lift",
+    "look_seconds",
     "looks",
     "margin",
     "max_looks",
@@ -55,8 +57,12 @@ def checked_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
             checked[name] = whole_number(name, checked[name])
     if checked.get("looks") is not None:
         checked["looks"] = _checked_looks(checked["looks"])
+    if checked.get("look_seconds") is not None:
+        checked["look_seconds"] = asdict(_look_seconds(checked["look_seconds"]))
     if checked.get("audit") is not None:
         checked["audit"] = list(checked_audit(checked["audit"]) or ())
+    if checked.get("expected_error") is not None:
+        checked["expected_error"] = checked_expected_error(checked["expected_error"])
     if checked.get("lift") not in (None, "auto"):
         lift = named_lift(checked["lift"])
         if not isinstance(lift, Polynomial):
@@ -97,10 +103,22 @@ def _checked_looks(looks: Any) -> Any:
 
 def look_sizes(looks: Mapping[str, Any]) -> LookSizes:
     """The sizes of looks from what JSON can hold."""
-    seconds = looks.get("seconds", {})
+    return LookSizes(**{**looks, "seconds": _look_seconds(looks.get("seconds", {}))})
+
+
+def looks_in_use(parameters: Mapping[str, Any]) -> LookSizes | None:
+    """The looks that parameters declare, with the seconds that were measured; None for pairs."""
+    looks, seconds = parameters.get("looks"), parameters.get("look_seconds")
+    if looks is None:
+        return None
+    sizes = look_sizes(looks) if isinstance(looks, Mapping) else checked_looks(looks)
+    return sizes if seconds is None else replace(sizes, seconds=_look_seconds(seconds))
+
+
+def _look_seconds(seconds: Any) -> LookSeconds:
     if not isinstance(seconds, Mapping) or not seconds.keys() <= asdict(LookSeconds()).keys():
         raise InvalidInputError(f"seconds are of pair, choice, sheet and board, got {seconds!r}")
-    return LookSizes(**{**looks, "seconds": LookSeconds(**seconds)})
+    return LookSeconds(**seconds)
 
 
 def refuse_other_lift(given: Mapping[str, Any], before: Mapping[str, Any]) -> None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
+from samecluster.recovery.result.sentences import goal_reached
 from samecluster.sessions.state.state import BUDGETS, State
 
 
@@ -56,16 +57,29 @@ class Progress:
         return text + (f"; {self.ended}" if self.ended else "")
 
 
-def reason_of_end(state: State, recovery: Recovery, is_done: bool) -> str:
-    """Why nothing is left to ask, or an empty text; ``is_done`` says whether the run is."""
+def reason_of_end(state: State, recovery: Recovery, is_done: bool, is_cut_short: bool) -> str:
+    """Why nothing is left to ask, or an empty text.
+
+    ``is_done`` says whether the run is, ``is_cut_short`` whether its next look did not fit into the
+    budget.
+    """
     if state.finished:
         return "finished"
     for name in state.spent_budgets:
         return f"the budget of {_count(state.parameters[name], BUDGETS[name])} is spent"
     if not is_done:
         return ""
-    is_met = recovery.audit is not None and recovery.audit.met
-    return "the bound is met" if is_met else "nothing is left to ask"
+    if is_cut_short:
+        left = {name: state.left_of(name) for name in BUDGETS}
+        name = min((n for n in left if left[n] is not None), key=lambda n: left[n] or 0)
+        budget = _count(state.parameters[name], BUDGETS[name])
+        return f"the next look does not fit into the budget of {budget}"
+    if recovery.audit is not None and recovery.audit.met:
+        return "the bound is met"
+    goal = state.parameters.get("expected_error")
+    if goal is not None and recovery.count(How.PREDICTED):
+        return goal_reached(goal)
+    return "nothing is left to ask"
 
 
 def _count(number: int, noun: str) -> str:

@@ -145,10 +145,10 @@ class Session:
         X : (n, d) points, one per row; or a data frame, as in `samecluster.start`. Open it again
             with such a frame: its columns are prepared as they were here.
         preparation : how X was made from the data, to make it again; JSON only
-        parameters : n_clusters, margin, method and audit as in `samecluster.start` (a method with
-            settings as ``{"name": "certify", "batch": 8}``); max_questions and max_looks, for all
-            people together; looks, also with sizes as ``{"choice": 6, "sheet": 12, "board": 12}``;
-            and opinions, the number of people that each question is put to
+        parameters : n_clusters, margin, method, audit and expected_error as in `samecluster.start`
+            (a method with settings as ``{"name": "certify", "batch": 8}``); max_questions and
+            max_looks, for all people together; looks, also with sizes as ``{"choice": 6, "sheet":
+            12, "board": 12}``; and opinions, the number of people that each question is put to
         contents : a text for each row that changes if and only if the row does, where the rows of X
             may differ in the last digits from one machine to the other
         hints : (n,) groups that only say where to ask first, as ``hint`` of `samecluster.start`.
@@ -256,6 +256,7 @@ class Session:
     aliases = _offered(KnownLabels.aliases, "_known")
     cluster = _offered(KnownLabels.cluster, "_known")
     prepare = _offered(KnownLabels.prepare, "_known")
+    judged_answers = _offered(KnownLabels.judged_answers, "_known")
 
     set_parameters = _offered(Declarations.set_parameters, "_declarations")
     widen = _offered(Declarations.widen, "_declarations")
@@ -286,7 +287,7 @@ class Session:
 
     def progress(self) -> Progress:
         """How far the session is."""
-        known = self._known.snapshot()
+        known, run = self._known.snapshot(), self._known.engine.run
         return Progress(
             n_items=len(known.labels),
             n_clusters=len(self._known.anchors()),
@@ -295,7 +296,7 @@ class Session:
             by_how={how: known.count(how) for how in How},
             n_trouble=len(self.trouble),
             audit=known.audit,
-            ended=reason_of_end(self.state, known, self._known.engine.run.done),
+            ended=reason_of_end(self.state, known, run.done, run.labelling.cut_short),
         )
 
     def finish(self, who: str | None = None) -> None:

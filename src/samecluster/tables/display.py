@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from samecluster.tables.features.options import FeatureOptions
-from samecluster.tables.reading.images import is_image_folder
+from samecluster.tables.features.select import has_sentences
+from samecluster.tables.reading.images import CONTENT, is_image_folder
 from samecluster.tables.table import Table
 
 _MOST_SHOWN = 12  # cells per item: two items still fit side by side on a screen
@@ -45,7 +46,7 @@ def columns_to_show(
     """What to show by default: the id, then text, then numbers; never the truth or labels."""
     kept_back = {options.truth, options.labels, *options.ignore}
     if is_image_folder(table):
-        kept_back.add("content")  # a hash, by which the image is known again
+        kept_back.add(CONTENT)
     names = [name for name in table.names if name not in kept_back and name != options.id_column]
     if options.features is not None:
         also = (*options.features, *options.categories, *options.texts)
@@ -54,3 +55,21 @@ def columns_to_show(
     first = () if options.id_column is None else (options.id_column,)
     chosen = {*first, *text_first[: most - len(first)]}
     return tuple(name for name in table.names if name in chosen)
+
+
+def telling_first(table: Table, columns: Sequence[str], features: Sequence[str]) -> tuple[str, ...]:
+    """The columns in the order in which they help to tell groups apart, for where few have room.
+
+    Sentences, then what features are made of, then the rest, and names last: all differ in them.
+    """
+
+    def rank(name: str) -> int:
+        column = table.column(name)
+        is_text = column.numbers.has_text
+        if is_text and has_sentences(column):
+            return 0
+        if name in features:
+            return 1
+        return 3 if is_text and len(set(column.texts)) == len(column) else 2
+
+    return tuple(sorted(columns, key=rank))

@@ -14,7 +14,7 @@ from samecluster.tables.column import Column
 from samecluster.tables.messages import brief, first_repeated
 from samecluster.tables.reading.dialect import Dialect
 
-Format: TypeAlias = Literal["csv", "jsonl", "parquet", "array", "frame", "images"]
+Format: TypeAlias = Literal["csv", "jsonl", "parquet", "array", "frame", "images", "lines"]
 
 _MOST_NAMES = 12  # columns that a message lists
 

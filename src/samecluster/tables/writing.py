@@ -22,6 +22,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.tables.column import Column, TypedColumn, plain_text, typed_value
 from samecluster.tables.reading.detect import STDIN
 from samecluster.tables.reading.dialect import Dialect, number_pattern
+from samecluster.tables.reading.images import CONTENT, is_image_folder
 from samecluster.tables.result_files import NAMES, is_result_file
 from samecluster.tables.table import Table
 
@@ -211,7 +212,7 @@ def _word(known: Any) -> str:
 
 def _csv(table: Table, found: _ResultColumns, raw: bool) -> bytes:
     dialect = table.dialect if table.dialect and table.format == "csv" else Dialect()
-    columns = [_texts(column, dialect, raw) for column in table.columns.values()]
+    columns = [_texts(column, dialect, raw) for column in _written(table).values()]
     names = ["" if c is None else str(c) for c in found.cluster]
     shares = [plain_text(share).replace(".", dialect.decimal) for share in found.probability]
     columns += [names if raw else [_escaped(n, dialect) for n in names], found.how, shares]
@@ -220,7 +221,7 @@ def _csv(table: Table, found: _ResultColumns, raw: bool) -> bytes:
     row = SimpleNamespace(write=lambda text: lines.append(text[:-2] + dialect.newline))
     writer = csv.writer(row, delimiter=dialect.separator, lineterminator="\r\n")
     if dialect.header:
-        header = table.origin if table.format == "csv" else table.names
+        header = table.origin if table.format == "csv" else _written(table)
         cells = [*header, *found.names]
         writer.writerow(cells if raw else [_escaped(cell, dialect) for cell in cells])
     writer.writerows(zip(*columns, strict=True))
@@ -232,6 +233,12 @@ def _csv(table: Table, found: _ResultColumns, raw: bool) -> bytes:
             f"{text!r} cannot be written in {dialect.encoding}, the encoding of {table.source}; "
             "write .jsonl or .parquet instead"
         ) from None
+
+
+def _written(table: Table) -> dict[str, Column]:
+    """The columns that people want back: not the hash by which an image is known."""
+    hashes = {CONTENT} if is_image_folder(table) else frozenset[str]()
+    return {name: column for name, column in table.columns.items() if name not in hashes}
 
 
 def _texts(column: Column, dialect: Dialect, raw: bool) -> Sequence[str]:
@@ -254,9 +261,10 @@ def _json_lines(table: Table, found: _ResultColumns) -> bytes:
     if table.format == "jsonl":
         old = table.origin
     else:
-        columns = [map(_finite, _typed(column)) for column in table.columns.values()]
+        written = _written(table)
+        columns = [map(_finite, _typed(column)) for column in written.values()]
         old = [
-            json.dumps(dict(zip(table.names, row, strict=True)), ensure_ascii=False, default=str)
+            json.dumps(dict(zip(written, row, strict=True)), ensure_ascii=False, default=str)
             for row in zip(*columns, strict=True)
         ]
     # Lines stay as they were: the new fields go in before the last brace.
@@ -283,7 +291,7 @@ def _arrow_table(table: Table, found: _ResultColumns, named: bool = False) -> An
     if table.format == "parquet":
         made = table.origin
     else:
-        made = pa.table({name: _arrow_column(pa, c) for name, c in table.columns.items()})
+        made = pa.table({name: _arrow_column(pa, c) for name, c in _written(table).items()})
     named = named or any(isinstance(label, str) for label in found.cluster)
     labels = [None if c is None else str(c) for c in found.cluster] if named else found.cluster
     types = (pa.string() if named else pa.int64(), pa.string(), pa.float64())

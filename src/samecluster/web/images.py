@@ -6,6 +6,7 @@ hold script.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Sequence
 from functools import cached_property
@@ -78,9 +79,21 @@ class Images:
         except (OSError, ValueError, RuntimeError):
             return None
 
+    def inside(self) -> Images:
+        """The same images, whose addresses have them inside: for a page without a server."""
+        return _ImagesInside(self._folder, self._names, self.column)
+
     @cached_property
     def _by_id(self) -> dict[str, str]:
         return {_opaque(name): name for name in self._names if name}
+
+
+class _ImagesInside(Images):
+    def address(self, row: int) -> str | None:
+        found = self.read(_opaque(self._names[row]))
+        if found is None:
+            return None
+        return f"data:{found[1]};base64,{base64.b64encode(found[0]).decode('ascii')}"
 
 
 def images_of(opened: OpenSession, data: str, column: str | None) -> Images | None:

@@ -103,6 +103,7 @@ class ServeOptions:
     token : the secret of the owner's link; random if None
     who : the name of the owner
     lease_seconds : how long a question is kept for the person who got it
+    images_inside : replies have the images in them, for a page that cannot fetch any
     """
 
     show: Sequence[str] = ()
@@ -110,6 +111,7 @@ class ServeOptions:
     token: str | None = None
     who: str | None = None
     lease_seconds: float = 120.0
+    images_inside: bool = False
 
 
 class Server:
@@ -167,6 +169,8 @@ def server_context(
 ) -> ServerContext:
     """What the operations of a session work on."""
     images = images_of(opened, data, options.image_column)
+    if images is not None and options.images_inside:
+        images = images.inside()
     columns = checked_columns(opened, options.show)
     if images is not None and not options.show:
         columns = tuple(name for name in columns if _is_shown_beside_picture(opened, name, images))

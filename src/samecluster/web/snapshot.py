@@ -15,6 +15,7 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.progress import Progress
 from samecluster.sessions.session import Session
+from samecluster.sessions.state.state import State
 from samecluster.workspace.status import how_counts, minutes_left, questions_left
 
 
@@ -47,9 +48,8 @@ class SessionSummary:
         n = len(session.state.items.keys)
         asked, looks = session.state.n_questions, session.state.n_looks
         nothing = Progress(n, 0, asked, {How.UNASSIGNED: n}, 0, "", n_looks=looks)
-        return cls(
-            -1, 0, None, {}, {}, _progress(nothing, 0, (), None), dict(session.state.parameters)
-        )
+        progress = _progress(nothing, session.state, (), None)
+        return cls(-1, 0, None, {}, {}, progress, dict(session.state.parameters))
 
     @classmethod
     def of(cls, session: Session, version: int) -> SessionSummary:
@@ -62,7 +62,7 @@ class SessionSummary:
             recovery,
             session.anchors(),
             session.names(),
-            _progress(progress, state.n_events, recovery.claims, left, minutes),
+            _progress(progress, state, recovery.claims, left, minutes),
             dict(state.parameters),
             session.aliases(),
         )
@@ -88,13 +88,13 @@ def how_counts_of(recovery: Recovery, number: int) -> dict[str, int]:
 
 def _progress(
     progress: Progress,
-    sequence: int,
+    state: State,
     claims: tuple[Claim, ...],
     left: Remaining | None,
     minutes: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
     return {
-        "sequence": sequence,
+        "sequence": state.n_events,
         "n_items": progress.n_items,
         "n_clusters": progress.n_clusters,
         "n_questions": progress.n_questions,
@@ -102,6 +102,7 @@ def _progress(
         "by_how": how_counts(progress.by_how),
         "left": None if left is None else _left(left, minutes),
         "audit": _audit(progress.audit),
+        "stop_at": state.parameters.get("expected_error"),
         "claims": [claim.as_dict() for claim in claims],
         "ended": progress.ended,
         "n_trouble": progress.n_trouble,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from samecluster.recovery.audit.audit import Audit
+from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.recovery.result.sentences import brief, count
@@ -33,17 +34,22 @@ def choices(recovery: Recovery, parameters: Mapping[str, Any]) -> list[NextStep]
     """To stop, to go on beyond a budget, to audit for a guarantee, or to rest on less."""
     # A budget that is spent would allow none of the questions that are agreed to.
     unlimited = {name: None for name in BUDGETS if parameters.get(name) is not None}
+    no_goal = {} if parameters.get("expected_error") is None else {"expected_error": None}
     asked = {"max_questions": recovery.n_questions, "max_looks": recovery.n_looks}
     found = [NextStep("s", f"stop here: {expected_wrong(recovery)}", None)]
     if spent := [name for name in unlimited if asked[name] >= parameters[name]]:
         text = f"go on without a limit on {BUDGETS[spent[0]]}s"
         found.append(NextStep("g", text, dict.fromkeys(spent)))
+    if no_goal and recovery.count(How.PREDICTED):
+        usual = f"{100 * CertifyWithoutMargin.expected_error:.2g} %"
+        text = f"go on until about {usual} of the labels may be wrong"
+        found.append(NextStep("a", text, {**no_goal, **unlimited}))
     if recovery.audit is None:
         found += _audits(recovery, unlimited)
     if recovery.margin is not None and np.any(recovery.how_codes < How.ASKED):
         lower = float(f"{recovery.margin / 2:.3g}")
         text = f"assume a margin of {lower:g} only: more questions, labels that rest on less"
-        found.append(NextStep("m", text, {"margin": lower, **unlimited}))
+        found.append(NextStep("m", text, {"margin": lower, **unlimited, **no_goal}))
     return found
 
 

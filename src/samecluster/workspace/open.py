@@ -293,6 +293,8 @@ def _go_on(
     }
     if changes:
         session.set_parameters(who=request.who, **changes)
+    if not by_model:
+        session.use_measured_seconds(request.who)
     import_known(session, data.table, data.rows, request, data.preparation.hint_column)
     return OpenSession(session, data, path, is_new=False, checked=models)
 

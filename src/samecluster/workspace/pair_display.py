@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from samecluster.errors import InvalidInputError
-from samecluster.tables.display import ShownCell, columns_to_show, shown
+from samecluster.tables.display import ShownCell, columns_to_show, shown, telling_first
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.request import listed
 
@@ -49,14 +49,15 @@ def compared(
 
 
 def differing(opened: OpenSession, rows: Sequence[int], columns: Sequence[str]) -> list[str]:
-    """The columns in which some of these items differ much from the first."""
+    """The columns in which some of these items differ much from the first; the telling first."""
     found = {
         cells.left.column
         for row in rows[1:]
         for cells in compared(opened, (rows[0], row), columns)
         if cells.differs
     }
-    return [name for name in columns if name in found]
+    chosen = [name for name in columns if name in found]
+    return list(telling_first(opened.table, chosen, opened.data.preparation.features.columns))
 
 
 def _differ(left: ShownCell, right: ShownCell) -> bool:

@@ -42,6 +42,7 @@ class Request:
     categories: list[str] | None = None
     text: list[str] | None = None
     text_by: str | None = None
+    embed: str | None = None
     vectors: Path | None = None
     order: str | None = None
     image_size: int | None = None
@@ -58,6 +59,7 @@ class Request:
     lift: str | None = None
     clusters: str | None = None
     audit: str | None = None
+    stop_at: str | None = None
     max_questions: str | None = None
     max_looks: str | None = None
     looks: str | None = None
@@ -105,7 +107,7 @@ class Request:
         """Read the data; ``words_replace`` as in `asked`."""
         from samecluster.tables.reading.load import load_data
 
-        chosen = {"image_size": self.image_size, "image_by": self.image_by}
+        chosen = {"image_size": self.image_size, "image_by": self.image_by, "embed": self.embed}
         said: dict[str, Any] = {name: value for name, value in chosen.items() if value is not None}
         return load_data(
             self.data,
@@ -129,6 +131,7 @@ class Request:
             categories=listed(self.categories, names),
             texts=listed(self.text, names),
             text_method=self.text_by or ("meaning" if has_static_embedding() else "words"),
+            embed=self.embed,
             scale=self.scale is not False,
             reduce=self.reduce,
             drop_missing=self.drop_missing,
@@ -156,7 +159,12 @@ class Request:
     def declared(self) -> dict[str, Any]:
         """The parameters of a session that were given."""
         found = declared_parameters(
-            self.margin, self.clusters, self.audit, self.max_questions, self.max_looks
+            self.margin,
+            self.clusters,
+            self.audit,
+            self.max_questions,
+            self.max_looks,
+            self.stop_at,
         )
         if self.lift is not None:
             found["lift"] = self.lift
@@ -183,6 +191,7 @@ def declared_parameters(
     audit: str | None = None,
     max_questions: str | None = None,
     max_looks: str | None = None,
+    stop_at: str | None = None,
 ) -> dict[str, Any]:
     """The parameters of a session that were given; those that were not are left out.
 
@@ -200,6 +209,9 @@ def declared_parameters(
     if audit is not None:
         allowed = "an error and a confidence such as 0.01,0.95, or none"
         found["audit"] = _read("--audit", audit, {"none": None}, _error_and_confidence, allowed)
+    if stop_at is not None:
+        allowed = "a share such as 2% or 0.02, or auto"
+        found["expected_error"] = _read("--stop-at", stop_at, {"auto": None}, _share, allowed)
     for name, most in (("max_questions", max_questions), ("max_looks", max_looks)):
         if most is not None:
             option, allowed = f"--{name.replace('_', '-')}", "a whole number, or none"
@@ -220,6 +232,14 @@ def _read(
 
 def _refused(text: str) -> str:
     raise ValueError(text)
+
+
+def _share(text: str) -> float:
+    percent = text.strip().endswith("%")
+    share = float(text.strip().removesuffix("%")) / (100 if percent else 1)
+    if not 0 <= share < 1:
+        raise ValueError(text)
+    return share
 
 
 def _error_and_confidence(text: str) -> list[float]:

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from samecluster.questions.pair import Answer, Verdict
+from samecluster.recovery.auto.error_model import ErrorRecord
 from samecluster.recovery.forecast import Remaining, remaining_questions
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
@@ -47,8 +49,33 @@ def session_facts(opened: OpenSession) -> dict[str, Any]:
         "exceptions": sorted(state.exceptions),
         "set_aside": len(state.set_aside()),
         "people": [who for who in state.people if who is not None],
+        "models": [_record(who, wrong) for who, wrong in session.judged_answers().items()],
         "ended": progress.ended,
     }
+
+
+def _record(who: str, wrong: Mapping[Answer, float]) -> dict[str, Any]:
+    """How often a model erred, by people's answers: of what it called the same, and different."""
+    by_verdict = {
+        verdict.value: [is_wrong for answer, is_wrong in wrong.items() if answer.verdict is verdict]
+        for verdict in (Verdict.SAME, Verdict.DIFFERENT)
+    }
+    counts = {
+        word: {"compared": len(one), "wrong": int(sum(one))} for word, one in by_verdict.items()
+    }
+    return {"name": who, **counts, "misread": len(ErrorRecord().after(wrong).misread)}
+
+
+def _record_line(record: Mapping[str, Any]) -> str:
+    parts = [
+        f'{record[word]["wrong"]} of {record[word]["compared"]} "{word}"'
+        for word in ("same", "different")
+    ]
+    items = count(record["misread"], "item")
+    return (
+        f"By people's answers {record['name']} was wrong in {' and '.join(parts)}, more than once "
+        f"about {items}."
+    )
 
 
 def row_facts(
@@ -75,6 +102,7 @@ def status_lines(opened: OpenSession) -> Iterator[str]:
     if line := sample_line(opened):
         yield line
     yield from (f"  {line}" for line in facts["rests_on"])
+    yield from map(_record_line, facts["models"])
     for one in facts["clusters"]:
         named = f" {one['name']}" if one["name"] else ""
         size, aliases = count(one["items"], "item"), ", ".join(map(str, one["aliases"]))
@@ -105,6 +133,7 @@ def questions_left(session: Session) -> Remaining | None:
         asked,
         most=None if budget is None else budget - asked,
         audit=None if audit is None else tuple(audit),
+        expected_error=declared.get("expected_error"),
     )
 
 

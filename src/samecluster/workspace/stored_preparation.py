@@ -34,6 +34,7 @@ _FEATURES = (
     ("--categories", "categories", "categories"),
     ("--text", "text", "texts"),
     ("--text-by", "text_by", "text_method"),
+    ("--embed", "embed", "embed"),
     ("--id", "id_column", "id_column"),
     ("--scale/--no-scale", "scale", "scale"),
     ("--reduce", "reduce", "reduce"),
@@ -134,7 +135,7 @@ class StoredPreparation:
             else getattr(request, name)
             for name in _READING
         }
-        said["image_by"] = self._image_by
+        said |= {"image_by": self._image_by, "embed": self.options.embed}
         return {**said, "vectors": self._vectors(request), "id_column": self.options.id_column}
 
     def refuse_other_features(self, request: Request) -> None:

@@ -26,6 +26,7 @@ from samecluster.errors import (
 )
 from samecluster.oracles import ChatOracle
 from samecluster.oracles.chat.item_values import data_url
+from samecluster.questions.look import CheckSheet
 from samecluster.testing import check_oracle
 from tests.oracles.chat.tickets import MADE, QUICK, TEXTS, TRUTH, oracle, server
 
@@ -50,6 +51,9 @@ def test_all_kinds_of_looks_are_answered_by_the_truth() -> None:
         assert asked.choose(Choice(a[0], ((b[0],), (a[1], a[2])))) == Picks((1,))
         assert asked.choose(Choice(a[0], ((b[0],), (b[1],)))) == Picks()
         assert asked.sort(Sheet(a[0], (a[1], b[0], a[2]))) == Marks((b[0],))
+        checks = CheckSheet(((a[0], a[1]), (b[0], a[1]), (b[1], b[2])))
+        assert asked.check(checks) == Marks((b[0],))
+        assert asked.spending.n_looks == 4
         joined = asked.join(Board((a[0], b[0], a[1], b[1]))).joined
         assert {frozenset(group) for group in joined} == {frozenset(a[:2]), frozenset(b[:2])}
 
@@ -217,6 +221,7 @@ def test_rows_without_anything_to_see_are_unsure_and_cost_nothing() -> None:
         assert asked.join(Board((0, 6, 7))) == Unions(unsure=(0, 6, 7))
         assert at.account.n_requests == 0
         assert asked.sort(Sheet(0, (1, 7, 2))).unsure == (7,)
+        assert asked.check(CheckSheet(((0, 1), (2, 6), (7, 3)))).unsure == (2, 7)
         assert asked.join(Board((0, 6, 1))).unsure == (6,)
         assert asked.choose(Choice(0, ((1, 6), (2,)))) == asked.choose(Choice(0, ((1,), (2,))))
 

@@ -13,13 +13,14 @@ from samecluster import Board, Choice, Question, Sheet
 from samecluster.errors import InvalidInputError
 from samecluster.oracles import ShownItem
 from samecluster.oracles.chat.prompts import TEMPLATE, PromptWriter
-from samecluster.questions.look import Look
+from samecluster.questions.look import CheckSheet, Look
 
 WRITER = PromptWriter("same topic", TEMPLATE, 1000, 0)
 LOOKS: tuple[Look, ...] = (
     Question(4, 9),
     Choice(1, ((2, 5), (3,))),
     Sheet(1, (2, 3, 4)),
+    CheckSheet(((1, 2), (3, 4))),
     Board((1, 2, 3)),
 )
 

@@ -69,14 +69,14 @@ def false_claims(n_runs: int, n: int, missed: float, decoys: int) -> int:
 
 @pytest.mark.parametrize("missed", [0.0, 0.1, 0.3])
 def test_false_claims_are_as_rare_as_promised_whatever_is_overlooked(missed) -> None:
-    n_runs = runs(60, 400)
+    n_runs = runs(30, 400)
     most = stats.binom.ppf(0.999, n_runs, 0.05)
     assert false_claims(n_runs, 3_000, missed, decoys=1) <= most
 
 
 def test_without_decoys_overlooking_breaks_the_bound() -> None:
     """So the test above can fail."""
-    n_runs = runs(60, 400)
+    n_runs = runs(30, 400)
     assert false_claims(n_runs, 3_000, 0.6, decoys=0) > stats.binom.ppf(0.999, n_runs, 0.05)
 
 
@@ -240,7 +240,7 @@ def test_few_labels_are_checked_one_by_one() -> None:
 
 @pytest.mark.parametrize("overlook", [0.0, 0.3])
 def test_recoveries_with_too_many_errors_in_one_group_are_seldom_certified(overlook) -> None:
-    n_runs, n_false = runs(6, 400), 0
+    n_runs, n_false = runs(3, 400), 0
     for seed in range(n_runs):
         X, truth, labels = blobs(seed, 1_500, 23)  # 1.5 % of all
         person = NoisyOracle(LabelOracle(truth), p=0.0, overlook=overlook, random_state=seed)

@@ -25,7 +25,8 @@ from samecluster.recovery.certify.guide.guide import Guide
 from samecluster.recovery.certify.knowledge import Knowledge
 from tests.cases.campaign import runs
 
-CAMPAIGN = runs(104, 6000)
+pytestmark = pytest.mark.compiled
+CAMPAIGN = runs(52, 6000)
 SHARDS = 26
 PLAIN = Certify(kernel="numpy")
 

@@ -1,9 +1,12 @@
 """Prediction after inference or proof: one cluster has one label, whoever wrote it."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from samecluster import clustering_error, recover
+from samecluster import clustering_error, recover, start
+from samecluster.oracles import LabelOracle
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.labelling import Labelling
@@ -70,3 +73,18 @@ def test_background_points_do_not_mix_up_clusters(seed) -> None:
         held = set(truth[own & (found.how == "asked")].tolist())
         assert len(held) <= 1, "asked items of one label are of one cluster"
     assert clustering_error(found.labels[: k * n], truth[: k * n]) < 0.02
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_run_begun_with_all_answers_expects_about_as_many_errors(seed) -> None:
+    """Its probabilities are judged by what it says of each point before that point is placed."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, 4, 240)
+    X = rng.normal(size=(4, 3))[labels] * 2.2 + rng.normal(size=(240, 3)) * 0.8
+    declared: Any = {"method": "predict", "random_state": 0}
+    live = recover(X, LabelOracle(labels), max_questions=150, **declared)
+    again = start(X, answers=live.answers, max_questions=151, **declared).snapshot()
+    assert live.probability is not None
+    assert again.probability is not None
+    expected, expected_again = 1 - live.probability.mean(), 1 - again.probability.mean()
+    assert expected_again <= 1.5 * expected + 0.005

@@ -1,12 +1,14 @@
 """What is said of predictions is held against what answers said before, and against random asks."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 
-from samecluster import recover
+from samecluster import load, recover
 from samecluster.oracles import LabelOracle
 from samecluster.recovery.cluster_names import ClusterNames
-from samecluster.recovery.predict.certainty import Track
+from samecluster.recovery.predict.certainty import SecondOpinion, Track
 from samecluster.recovery.predict.odds import LearnedOdds
 
 
@@ -48,6 +50,40 @@ def test_records_are_judged_by_what_is_known_later() -> None:
     names.merge(0, 1)
     assert before < 0.3
     assert track.calibrated(np.array([0.9]))[0] > 0.9
+
+
+def test_points_that_were_picked_are_judged_apart_from_those_drawn_at_random() -> None:
+    """Half of the picked ones were wrong and none of the others, and what is left is like these."""
+    rng = np.random.default_rng(0)
+    names = ClusterNames()
+    names.found(0)
+    names.found(1)
+    track = Track(names)
+    for item in range(2, 202):
+        drawn = item % 4 == 0
+        names.add(item, 0 if drawn or rng.random() < 0.5 else 1)
+        track.note(item, 0, 0.9, drawn)
+    others, picked = (track.calibrated(np.array([0.9]), picked=one)[0] for one in (False, True))
+    assert picked == pytest.approx(0.5, abs=0.15)
+    assert others > 0.9
+
+
+@pytest.mark.parametrize(("right", "least", "most"), [(0.95, 0.5, 1.0), (0.3, 0.0, 0.2)])
+def test_a_second_opinion_is_heard_as_far_as_it_was_right(right, least, most) -> None:
+    """The regression gives every group .5; clouds are sure, and right as often as said."""
+    rng = np.random.default_rng(0)
+    second = SecondOpinion()
+    for _ in range(100):
+        said = 0 if rng.random() < right else 1
+        second.note(0.5, np.array([8.0, 0.0])[[said, 1 - said]], 0)
+    assert least < second.weight < most
+
+
+def test_a_second_opinion_is_not_heard_before_it_was_compared() -> None:
+    second = SecondOpinion()
+    for _ in range(9):
+        second.note(0.1, np.array([9.0, 0.0]), 0)
+    assert second.weight == 0.0
 
 
 def test_only_random_asks_bound_what_nobody_has_met() -> None:
@@ -95,6 +131,21 @@ def test_a_result_says_how_many_are_wrong_only_after_enough_answers() -> None:
     )
     assert few.foresight is not None
     assert not few.foresight.tells
-    assert any("does not say how many" in line for line in few.assumptions)
+    assert any("is not known yet" in line for line in few.assumptions)
     if (many.how == "predicted").any() and many.foresight is not None and many.foresight.tells:
         assert any("groups that nobody has met" in line for line in many.assumptions)
+
+
+def test_a_result_says_when_only_a_sample_was_modelled(monkeypatch, tmp_path) -> None:
+    monkeypatch.setattr("samecluster.recovery.predict.model._LARGEST", 5_500)
+    rng = np.random.default_rng(1)
+    truth = rng.integers(0, 3, size=6_000)
+    X = rng.normal(size=(6_000, 2)) + 9.0 * truth[:, None]
+    options: dict[str, Any] = {"method": "predict", "max_questions": 12, "random_state": 0}
+    told = "The model is of a sample of 5,000 rows"
+    some = recover(X, LabelOracle(truth), **options)
+    assert any(told in line for line in some.assumptions)
+    some.save(tmp_path / "some.result")
+    assert load(tmp_path / "some.result").foresight == some.foresight
+    whole = recover(X[:5_000], LabelOracle(truth[:5_000]), **options)
+    assert not any(told in line for line in whole.assumptions)

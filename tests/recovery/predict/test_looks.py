@@ -8,10 +8,22 @@ from samecluster import clustering_error, recover
 from samecluster.oracles import LabelOracle, NoisyOracle
 from samecluster.oracles.base import Oracle
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import Board, Choice, LookSizes, Marks, Picks, Sheet, Unions
+from samecluster.questions.look import (
+    Board,
+    CheckSheet,
+    Choice,
+    LookSizes,
+    Marks,
+    Picks,
+    Sheet,
+    Unions,
+)
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.predict.looks.look_choice import LookChoice
+from samecluster.recovery.predict.looks.look_play import LookPlay
+from samecluster.recovery.predict.model import Predictor
+from samecluster.recovery.predict.placing import ModelPlacement
 from samecluster.recovery.predict.plan import Predict
 
 
@@ -43,6 +55,10 @@ class Watching(LabelOracle):
         self.seen.append(board)
         return super().join(board)
 
+    def check(self, sheet):
+        self.seen.append(sheet)
+        return super().check(sheet)
+
 
 @pytest.fixture(scope="module")
 def watched():
@@ -57,7 +73,7 @@ def test_thirty_looks_label_what_takes_hundreds_of_pairs(watched) -> None:
     assert clustering_error(found.labels, labels) <= 0.02
     assert found.n_looks == 30
     assert len(seen) >= 28, "few of them are pairs"
-    assert {type(look) for look in seen} == {Board, Choice, Sheet}
+    assert {type(look) for look in seen} == {Board, CheckSheet, Choice, Sheet}
 
 
 def test_no_look_asks_what_is_known_and_no_sheet_shows_members_of_other_groups(watched) -> None:
@@ -70,7 +86,11 @@ def test_no_look_asks_what_is_known_and_no_sheet_shows_members_of_other_groups(w
         assert any(news) if isinstance(look, Board) else all(news)
         if isinstance(look, Sheet):
             assert look.reference in asked
-            assert joined.isdisjoint(look.items), "what answers put into a group is on no sheet"
+        if isinstance(look, CheckSheet):
+            assert asked.issuperset(reference for _, reference in look.cells)
+        if isinstance(look, Sheet | CheckSheet):
+            items = {question.item for question in look.questions}
+            assert joined.isdisjoint(items), "what answers put into a group is on no sheet"
         for question in look.questions:
             same = bool(labels[question.item] == labels[question.comparator])
             joined |= set(question.pair) if same else set()
@@ -170,6 +190,9 @@ class Two:
     def next_item(self, skip):
         return 9
 
+    def drawn_items(self, count, skip):
+        return [9][:count]
+
 
 def two_groups() -> ClusterNames:
     names = ClusterNames()
@@ -208,6 +231,57 @@ def test_what_was_ruled_out_is_on_no_sheet_of_that_group() -> None:
     offer = LookChoice(model, names, LookSizes(sheet=4)).best(())
     assert offer is not None
     assert offer.kind != "sheet"
+
+
+def test_points_like_those_that_were_marked_again_are_shown_on_no_sheet() -> None:
+    """Points that were marked stay likely on paper: what became of others like them counts."""
+    names = two_groups()
+    choosing = LookChoice(Two(0.0), names, LookSizes(sheet=4))
+    for item in (7, 8, 11, 12):
+        choosing.mark(item, 0.1)
+    before = choosing.best(())
+    assert before is not None
+    assert before.kind == "sheet"
+    assert set(before.items) & set(choosing.waiting)
+    said, marked = np.full(80, 0.6), np.arange(80) % 2 == 0
+    some = ~marked & (np.arange(80) % 3 > 0)
+    choosing.left.heard(said, marked, some)
+    choosing.hit.heard(said, marked, some)
+    after = choosing.best(())
+    assert after is not None
+    assert after.kind == "choice" or not set(after.items) & set(choosing.waiting)
+
+
+def test_what_waits_speaks_for_groups_that_nobody_has_met() -> None:
+    """Nobody found a group for long, and many points are out of all that were likely for them."""
+    names = two_groups()
+    choosing = LookChoice(Two(0.0), names, LookSizes(sheet=4))
+    for item in (8, 9, 10, 11):
+        choosing.mark(item, 0.95)
+    few = choosing.best(())
+    for item in range(3, 17):
+        choosing.mark(item, 0.95)
+        choosing.mark(item, 0.95)
+    many = choosing.best(())
+    assert few is not None
+    assert many is not None
+    assert many.kind == "choice"
+    assert many.value > few.value
+
+
+def test_a_point_that_is_out_of_all_groups_founds_one_without_a_look() -> None:
+    X, _ = load_iris(return_X_y=True)
+    names = ClusterNames()
+    model = Predictor(X, names, np.random.default_rng(0))
+    placing = ModelPlacement(None, names, model, LookSizes())
+    for item in (0, 50):
+        placing.found(item)
+    for item, group in ((120, 0), (120, 1), (140, 0)):
+        model.rule_out(item, group)
+    looks = LookPlay(model, names, placing, LookSizes(), set(), waiting=(120, 140)).next()
+    next(looks)
+    assert names.representative(names.name_of[120]) == 120
+    assert 140 not in names.name_of
 
 
 @pytest.mark.parametrize("most", [12, 40, 65])

@@ -266,4 +266,4 @@ def test_next_to_nothing_is_predicted_without_a_probability() -> None:
     few = recover(X, LabelOracle(truth), method=Predict(), max_questions=3, random_state=0)
     assert few.count(How.UNASSIGNED) == 0
     assert few.probability is None
-    assert any("which does not say how many" in line for line in few.assumptions)
+    assert any("is not known yet" in line for line in few.assumptions)

@@ -55,7 +55,7 @@ def test_each_component_of_uncompared_labels_costs_all_but_its_largest() -> None
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_the_error_is_at_most_wrong_members_and_what_the_gap_adds(data) -> None:
-    """Docs/audits.md: clustering error ≤ items outside their label's cluster + gap, always."""
+    """Audits: clustering error ≤ items outside their label's cluster + gap, always."""
     n, n_labels = data.draw(st.integers(2, 14)), data.draw(st.integers(1, 6))
     truth = np.array(data.draw(st.lists(st.integers(0, 4), min_size=n, max_size=n)))
     labels = np.array(data.draw(st.lists(st.integers(0, n_labels - 1), min_size=n, max_size=n)))

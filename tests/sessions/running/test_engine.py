@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from samecluster import start
+from samecluster.questions.pair import Question
 from samecluster.sessions.running.engine import Engine, audit_share, run_parameters, weaker_margin
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.events import Event
-from tests.cases.session_cases import AT, FAST, instance, opened_event
+from tests.cases.session_cases import AT, FAST, answer_event, instance, opened_event
 
 
 def test_the_shares_of_all_audits_of_a_session_add_up_to_one() -> None:
@@ -45,3 +46,29 @@ def test_an_audit_after_another_draws_other_checks_with_less_confidence(monkeypa
         confidences.append(run_parameters(state)["audit"][1])
     assert seeds == [1, 1, 2, 2, 2, 3]
     assert confidences == pytest.approx([0.92, 0.92, 0.99, 0.99, 0.99, 1 - 0.1 * 0.2 / 6])
+
+
+def test_a_session_answered_otherwise_than_its_plan_asks_is_opened_by_few_runs(monkeypatch) -> None:
+    """As after a plan that ran on another machine: none of the answers is what this one asks."""
+    made, seen = instance(60), []
+    state = State()
+    state.apply(replace(opened_event(60, method=FAST, margin=1.0), sequence=1))
+    pairs = [(row, row + 20) for row in range(40)]
+    keys = state.items.keys
+    for one, two in pairs:
+        verdict = "same" if made.labels[one] == made.labels[two] else "different"
+        event = answer_event(keys[one], keys[two], verdict)
+        state.apply(replace(event, sequence=state.n_events + 1))
+    begin = Engine._start
+
+    def counted(engine: Engine) -> None:
+        begin(engine)
+        seen.append(len(engine.run.ledger))
+
+    monkeypatch.setattr(Engine, "_start", counted)
+    engine = Engine(made.X)
+    engine.follow(state)
+    assert len(seen) <= 6
+    assert all(engine.run.ledger.known(Question(*pair)) is not None for pair in pairs)
+    engine.follow(state)
+    assert len(seen) <= 6

@@ -136,8 +136,6 @@ def test_a_key_is_known_for_ever(book) -> None:
     assert book.vote_of_key("ann", "page 1").sequence == 2
     assert book.vote_of_key("ann", "page 2") is None
     assert book.vote_of_key("bob", "page 1") is None
-    assert [vote.sequence for vote in book.keyed_votes("ann", "page")] == [2]
-    assert not book.keyed_votes("bob", "page")
 
 
 def test_births_keep_the_order_in_which_items_turned_up(book) -> None:

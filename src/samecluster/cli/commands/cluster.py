@@ -17,6 +17,7 @@ from samecluster.cli.options import (
     Force,
     Json,
     OracleCommandOptions,
+    price_or_nan,
     takes_request,
 )
 from samecluster.cli.terminal.harmless import print_json
@@ -106,11 +107,11 @@ Timeout = Annotated[
     ),
 ]
 Retries = Annotated[
-    int,
+    int | None,
     typer.Option(
         "--retries",
         metavar="NUMBER",
-        help="How often a question is put again after a failure.",
+        help="How often a question is put again after a failure; 2, and 6 with --llm.",
         **_ANSWERS,
     ),
 ]
@@ -182,7 +183,7 @@ def cluster(
     yes: Yes = False,
     parallel: Parallel = None,
     timeout: Timeout = 60.0,
-    retries: Retries = 2,
+    retries: Retries = None,
     join: Join = False,
     out: Out = None,
     proof: Proof = None,
@@ -231,10 +232,13 @@ def cluster(
     command = None
     if oracle_cmd is not None:
         copies = 1 if parallel is None else parallel
-        command = OracleCommandOptions(oracle_cmd, copies, timeout, retries, request.show)
+        command = OracleCommandOptions(
+            oracle_cmd, copies, timeout, 2 if retries is None else retries, request.show
+        )
     program: OracleCommandOptions | ChatOptions | None = command
     if llm is not None:
         _check_chat(replace(request, in_blocks=in_blocks), command, model, criterion)
+        _check_prices(prices, max_cost)
         if no_session or not session_path(request).exists():
             request = replace(request, looks="auto")
         program = ChatOptions(
@@ -245,7 +249,7 @@ def cluster(
             max_cost,
             4 if parallel is None else parallel,
             timeout,
-            retries,
+            6 if retries is None else retries,
             both_orders,
             request.show,
             is_kept=not no_cache,
@@ -285,6 +289,21 @@ def _check_chat(
         raise InvalidInputError("--who is for people and programs; a model goes by its own name")
     if request.dask is not None or request.in_blocks:
         raise InvalidInputError("--llm does not go with --in-blocks and --dask; take a sample")
+
+
+def _check_prices(prices: str | None, max_cost: float | None) -> None:
+    if prices is None and max_cost is not None:
+        raise InvalidInputError(
+            "--max-cost needs prices: what a million tokens of prompts and of replies cost, such "
+            "as --prices 0.15,0.60"
+        )
+    if prices is not None:
+        parts = [price_or_nan(part) for part in prices.split(",")]
+        if len(parts) != 2 or not all(0 <= part < float("inf") for part in parts):
+            raise InvalidInputError(
+                "--prices must be two numbers, for a million tokens of prompts and of replies, "
+                f"such as 0.15,0.60, got {prices}"
+            )
 
 
 def _check_who_answers(

@@ -18,6 +18,10 @@ Show = Annotated[
     typer.Option("--show", metavar="COLUMNS", help="Columns to show of each item: a,b,c."),
 ]
 
+_SEVERAL = (
+    "You are asked about two items at a time. --looks auto, or `samecluster serve` in a browser, "
+    "shows several at once: fewer screens, and less time."
+)
 INTERRUPTED = 130
 """The exit code after Ctrl-C."""
 
@@ -62,10 +66,9 @@ def _label(console: Screen, request: Request) -> None:
     from samecluster.workspace.typed_command import typed_again
 
     with console.status("reading the data") as shown:
-        opened = open_session(request, asks_about_missing(console, shown.stop))
+        opened = open_session(request, asks_about_missing(console, shown))
     with opened:
         columns = checked_columns(opened, listed(request.show, opened.table.names))
-        opened.session.use_measured_seconds(request.who)
         _greet(console, opened)
         further = partial(look_further, console, request.who)
         Conversation(opened, console, columns, request.who, read_key, further).hold()
@@ -85,6 +88,8 @@ def _greet(console: Screen, opened: OpenSession) -> None:
     if opened.is_new:
         print_inspection(console, opened.data.inspection(), opened.data.notes)
         console.print(f"Answers go to {opened.path}.")
+        if opened.session.state.parameters.get("looks") is None:
+            console.print(_SEVERAL)
     else:
         console.print(f"Going on with {opened.path}.")
     for line in (sample_line(opened), opened.check_line()):

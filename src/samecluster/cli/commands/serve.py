@@ -189,7 +189,6 @@ def _serve_until_stopped(
         opened = open_session(request)
     with opened:
         opened = take_in_what_needs_questions(console, request.who, opened)
-        opened.session.use_measured_seconds(request.who)
         serving = Server(opened, request.data, address, options)
         begun = "Answers go to" if opened.is_new else "Going on with"
         console.print(f"{begun} {opened.path}.")

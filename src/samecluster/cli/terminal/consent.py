@@ -38,7 +38,7 @@ def agree(
         raise InvalidInputError("the model would see nothing: name columns with --show")
     what = f"columns {names} go" if len(columns) > 1 else f"column {names} goes"
     lines = [f"Of {n:,} rows, {what} to {where}, as far as they are asked about."]
-    if opened.is_new:
+    if not opened.session.state.n_looks:
         lines.append(_estimate(console, opened, oracle, n))
     if options.is_kept:
         lines.append(f"Prompts and replies are kept in {cache}, which only you can read.")

@@ -181,8 +181,10 @@ class Conversation:
 
     def _show_progress(self) -> None:
         self._console.print()
-        for line in progress_lines(self._session):
-            self._talk.say(line, "dim")
+        state = self._session.state
+        if state.facts or state.given is not None:  # before the first answer there is none
+            for line in progress_lines(self._session):
+                self._talk.say(line, "dim")
         self._shown_at = monotonic()
 
     def _seconds(self) -> float:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+
+from rich.status import Status
 
 from samecluster.cli.terminal.keyboard import read_key
 from samecluster.cli.terminal.prompt import Prompt
@@ -18,20 +19,22 @@ _KEYS = {
 }
 
 
-def asks_about_missing(console: Screen, on_question: Callable[[], None]) -> MissingDecision | None:
+def asks_about_missing(console: Screen, spinner: Status) -> MissingDecision | None:
     """Asks the person at the terminal; None if there is none, and then medians are used.
 
-    ``on_question`` is called before, to take away a spinner.
+    The ``spinner`` is gone while it asks.
     """
     if not (console.is_terminal and sys.stdin.isatty()):
         return None
 
     def ask(missing: MissingCells) -> str:
-        on_question()
+        spinner.stop()
         prompt = Prompt(console, read_key)
         prompt.say(f"{missing}. What is to be done?")
         for key, (option, what) in _KEYS.items():
             prompt.say(f"  {key}  {what} (--missing {option})")
-        return _KEYS[prompt.read_one_of(list(_KEYS)) or "m"][0]
+        said = prompt.read_one_of(list(_KEYS)) or "m"
+        spinner.start()
+        return _KEYS[said][0]
 
     return ask

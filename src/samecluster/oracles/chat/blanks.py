@@ -7,7 +7,17 @@ from dataclasses import replace
 from typing import Any
 
 from samecluster.oracles.chat.item_values import is_blank
-from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
+from samecluster.questions.look import (
+    Board,
+    CheckSheet,
+    Choice,
+    Look,
+    Marks,
+    Picks,
+    Reply,
+    Sheet,
+    Unions,
+)
 from samecluster.questions.pair import Verdict
 
 
@@ -21,6 +31,11 @@ def without_blanks(look: Look, shown: Callable[[int], Any]) -> tuple[Look | None
             items = tuple(item for item in look.items if item not in blank)
             usable = items and look.reference not in blank
             return Sheet(look.reference, items) if usable else None, blank
+        case CheckSheet():
+            cells = tuple(cell for cell in look.cells if blank.isdisjoint(cell))
+            decoys = tuple(item for item in look.decoys if item in dict(cells))
+            asked = len(decoys) < len(cells)
+            return CheckSheet(cells, decoys) if asked else None, blank
         case Board():
             items = tuple(item for item in look.items if item not in blank)
             return Board(items) if len(items) > 1 else None, blank
@@ -38,13 +53,16 @@ def with_unsure(look: Look, reply: Reply | None, blank: Collection[int]) -> Repl
     """The reply to the whole look; all of it is unsure if there is none."""
     unsure = tuple(item for item in look.shown if item in blank)
     match look, reply:
+        case CheckSheet(), Marks():
+            hidden = tuple(item for item, beside in look.cells if {item, beside} & set(blank))
+            return replace(reply, unsure=(*reply.unsure, *hidden))
         case Sheet(), Marks():
             return replace(reply, unsure=(*reply.unsure, *unsure))
         case Board(), Unions():
             return replace(reply, unsure=(*reply.unsure, *unsure))
         case Choice(), None:
             return Picks(unsure=True)
-        case Sheet(), None:
+        case Sheet() | CheckSheet(), None:
             return Marks(unsure=look.items)
         case Board(), None:
             return Unions(unsure=look.items)

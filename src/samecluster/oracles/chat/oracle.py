@@ -184,6 +184,11 @@ class ChatOracle(Oracle):
         assert isinstance(reply, Marks)
         return reply
 
+    def check(self, sheet: CheckSheet) -> Marks:
+        reply = self._reply(sheet)
+        assert isinstance(reply, Marks)
+        return reply
+
     def join(self, board: Board) -> Unions:
         reply = self._reply(board)
         assert isinstance(reply, Unions)
@@ -239,9 +244,6 @@ class ChatOracle(Oracle):
 
     def _reply(self, look: Look) -> Reply:
         """The reply to a look, without items that show nothing."""
-        if isinstance(look, CheckSheet):
-            marks: Marks = self.check(look)  # pair by pair: audits are for people
-            return marks
         seen, blank = without_blanks(look, self._shown)
         if seen is None:
             return with_unsure(look, None, blank)

@@ -41,6 +41,11 @@ _TASKS = {
         "Which of these items do not belong to the group of the reference?",
         '{"odd": [NAMES], "unsure": [NAMES]} with names of items such as "1"; both may be empty',
     ),
+    "checks": (
+        "Each pair has an item and another one beside it. In which of these pairs do the two not "
+        "belong to the same group?",
+        '{"odd": [NAMES], "unsure": [NAMES]} with names of pairs such as "1"; both may be empty',
+    ),
     "board": (
         "Which of these items belong to the same group? Most often all are of different groups.",
         '{"together": [[NAMES], ...], "unsure": [NAMES]} with one list of names, such as "1", for '
@@ -136,7 +141,15 @@ class PromptWriter:
                     "items": {name: seen.value(shown(i)) for name, i in names.items()},
                 }
             case CheckSheet():
-                raise AssertionError("a model answers these pair by pair")
+                order = self._order(look.items, turned, look.shown)
+                kind, names = "checks", {str(n): item for n, item in enumerate(order, 1)}
+                beside = dict(look.cells)
+                content = {
+                    "pairs": {
+                        name: {"item": seen.value(shown(i)), "beside": seen.value(shown(beside[i]))}
+                        for name, i in names.items()
+                    }
+                }
             case Board():
                 order = self._order(look.items, turned)
                 kind, names = "board", {str(n): item for n, item in enumerate(order, 1)}
@@ -187,6 +200,7 @@ def _schema(kind: str, names: list[str]) -> dict[str, Any]:
         "pair": {"answer": {"type": "string", "enum": ["same", "different", "unsure"]}},
         "choice": {"group": {"type": "string", "enum": [*names, "none", "unsure"]}},
         "sheet": {"odd": several, "unsure": several},
+        "checks": {"odd": several, "unsure": several},
         "board": {"together": {"type": "array", "items": several}, "unsure": several},
     }
     fields = forms[kind]

@@ -12,7 +12,7 @@ from samecluster.oracles.chat.prompts import ChatPrompt
 from samecluster.questions.look import Look, Marks, Picks, Reply, Unions, verdicts_of
 from samecluster.questions.pair import Verdict
 
-_KEYS = {"pair": "answer", "choice": "group", "sheet": "odd", "board": "together"}
+_KEYS = {"pair": "answer", "choice": "group", "sheet": "odd", "checks": "odd", "board": "together"}
 _PLAIN = re.compile(
     r"[\s*_]*(?:(?:final )?answer[\s*_:]+)?[\"'*_]*(same|different|unsure)[\s.\"'*_]*"
 )
@@ -53,7 +53,7 @@ def agreed(look: Look, one: Reply, two: Reply) -> Reply:
         case Marks(), Marks():
             unsure = {*one.unsure, *two.unsure, *(set(one.marked) ^ set(two.marked))}
             marked = tuple(item for item in one.marked if item not in unsure)
-            return Marks(marked, tuple(item for item in look.shown if item in unsure))
+            return Marks(marked, tuple(dict.fromkeys(i for i in look.shown if i in unsure)))
         case Unions(), Unions():
             return _agreed_unions(look, one, two)
     return Verdict.UNSURE
@@ -110,7 +110,7 @@ def _as_reply(said: dict[str, Any], prompt: ChatPrompt) -> Reply:
             if isinstance(group, str) and group.strip().casefold() in ("none", "unsure"):
                 return Picks(unsure=group.strip().casefold() == "unsure")
             return Picks((_named(group, names),))
-        case "sheet":
+        case "sheet" | "checks":
             return Marks(_all_named(said["odd"], names), _all_named(said.get("unsure"), names))
     groups = said["together"]
     if not isinstance(groups, list):

@@ -14,7 +14,6 @@ from samecluster.errors import InvalidInputError, ProtocolError
 from samecluster.oracles.base import Oracle, checked_answer, checked_reply
 from samecluster.oracles.functions import FunctionOracle
 from samecluster.oracles.panel.look_votes import decided, reply_of, said_of, smaller
-from samecluster.oracles.panel.reliability import Reliability, log_odds, probability
 from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person, spoken
 from samecluster.proof.fingerprint import fingerprint
 from samecluster.questions.look import (
@@ -28,6 +27,7 @@ from samecluster.questions.look import (
     Sheet,
 )
 from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.questions.reliability import Reliability, log_odds, probability
 
 # Odds that only rounding keeps from the goal count as there: an error of 1 % settles 99 %.
 _ROUNDING = 1e-9

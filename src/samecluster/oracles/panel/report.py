@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
-from samecluster.oracles.panel.reliability import Reliability
 from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.questions.reliability import Reliability
 
 SIGN = {Verdict.SAME: 1.0, Verdict.DIFFERENT: -1.0, Verdict.UNSURE: 0.0}
 
@@ -59,7 +60,7 @@ class Person:
         return cls(
             name,
             known.error,
-            *known.interval(),
+            *_interval(known),
             n_answers=len(own),
             n_unsure=sum(vote.verdict is Verdict.UNSURE for vote, _ in own),
             n_outvoted=sum(SIGN[vote.verdict] * SIGN[o.verdict] < 0 for vote, o in own),
@@ -72,3 +73,14 @@ class Person:
             f"{self.n_answers} answers, {self.n_unsure} unsure, {self.n_outvoted} outvoted, "
             f"{self.n_decisive} decisive"
         )
+
+
+def _interval(known: Reliability, confidence: float = 0.95) -> tuple[float, float]:
+    """Bounds of the error rate that leave out the same probability on both sides."""
+    from scipy.special import betaincinv
+
+    if math.isinf(known.strength):
+        return known.error, known.error
+    tail = (1.0 - confidence) / 2.0
+    wrong, right = known.error * known.strength, (1.0 - known.error) * known.strength
+    return float(betaincinv(wrong, right, tail)), float(betaincinv(wrong, right, 1.0 - tail))

@@ -169,6 +169,33 @@ class SameGraph:
                         _close_cycle(here, there, above, depth, top)
         return {self._neighbours[item][up][0] for item, up in above.items() if top[item] == item}
 
+    def seams(self, start: int) -> Iterator[tuple[Answer, list[int]]]:
+        """The "same" answers without which the group of an item falls in two, and the part that
+        each of them holds to the item."""
+        above: dict[int, int] = {}
+        order, open_ = {start: 0}, [(start, iter(self.neighbours(start)))]
+        low, items = {start: 0}, [start]
+        while open_:
+            here, others = open_[-1]
+            there = next((one for one in others if one != above.get(here)), None)
+            if there is not None and there in order:
+                low[here] = min(low[here], order[there])
+            elif there is not None:
+                above[there] = here
+                order[there] = low[there] = len(items)
+                items.append(there)
+                open_.append((there, iter(self.neighbours(there))))
+            else:
+                open_.pop()
+                up = above.get(here)
+                if up is None:
+                    continue
+                low[up] = min(low[up], low[here])
+                said = self._neighbours[here][up]
+                if low[here] == order[here] and len(said) == 1:
+                    # All that was met since: depth first, so that a part is met in one go.
+                    yield said[0], items[order[here] :]
+
     def _next_front(self, front: list[int], before: dict[int, int]) -> list[int]:
         reached = []
         for here in front:

@@ -32,7 +32,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray
 
-# How the weights π are split, for a limit that is to be shown (docs/audits.md has the costs).
+# How the weights π are split, for a limit that is to be shown (costs: benchmarks/measured.md).
 _NONE = 0.74
 """On "nothing is wrong", the common case."""
 _FEW = 0.2

@@ -3,7 +3,7 @@
 It starts from an optimistic margin. Answers that refute it lower it, and everything is inferred
 anew from the answers; none is lost and none is asked again. Where nothing refutes it, questions go
 to the labels that look riskiest. Points that belong to no cluster are kept as exceptions, so that
-one of them does not take the margin away from everybody (docs/auto.md).
+one of them does not take the margin away from everybody (docs/how_it_works.md).
 
 Where proofs cannot pay, or no margin of use is left, prediction does the work. Nothing here is
 proven: labels are asked, inferred or predicted.
@@ -72,12 +72,14 @@ class CertifyWithoutMargin:
     """Certify with a margin that is guessed, and prediction where that does not help.
 
     ``expected_error`` is the share of wrong labels at which prediction stops asking. With ``lifts``
-    polynomial lifts are tried where the columns as they are have no margin of use.
+    polynomial lifts are tried where the columns as they are have no margin of use. ``is_audited``
+    says that an audit follows.
     """
 
     certify: Certify = field(default_factory=Certify)
     expected_error: float = 0.001
     lifts: bool = False
+    is_audited: bool = False
 
     @property
     def name(self) -> str:
@@ -386,8 +388,9 @@ class MarginSearchRun:
             expected = follow_clouds(problem, self.labelling)
             if expected is not None and expected <= self.settings.expected_error:
                 return
+        wanted = self.settings
         teaching = PredictRun(
-            problem, self.labelling, self.settings.expected_error, self.settings.batch
+            problem, self.labelling, wanted.expected_error, wanted.batch, wanted.is_audited
         )
         try:
             yield from teaching.play()

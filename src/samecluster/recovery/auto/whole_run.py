@@ -93,6 +93,7 @@ def _limited(plan: Plan[Any], labelling: Labelling, budget: Budget) -> Plan[bool
             while n_put < len(batch):
                 n_more = budget.n_allowed(batch[n_put:], labelling)
                 if n_more == 0:
+                    labelling.cut_short = True
                     plan.throw(BudgetSpent())
                 n_put += n_more
                 # What was put before is known by now, and costs nothing.

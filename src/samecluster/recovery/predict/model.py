@@ -5,8 +5,8 @@ that a point is not in a group. What it says is never trusted for more than a pr
 
 Whoever chooses questions needs of it only what `GroupModel` names; either side can be changed
 alone. Every so often the model looks for a better one: regression on the similarities of
-`similarity`, also on data whitened by what was predicted, or clouds; the one with the smallest
-leave-one-out error.
+`similarity`, also on data whitened by what was predicted; the one with the smallest leave-one-out
+error. Clouds are a second opinion, heard as far as they were right before.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ import numpy as np
 
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 from samecluster.recovery.cluster_names import ClusterNames
-from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
-from samecluster.recovery.predict.certainty import Track
+from samecluster.recovery.predict.calibration import SHARPNESS, Calibration
+from samecluster.recovery.predict.certainty import DRAWN_EVERY, SecondOpinion, Track
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
-from samecluster.recovery.predict.gaussian_process import GaussianProcess, left_out
+from samecluster.recovery.predict.gaussian_process import NOISE, GaussianProcess, left_out
 from samecluster.recovery.predict.graph import Graph
 from samecluster.recovery.predict.sameness import RATHER_NEW, Sameness
 from samecluster.recovery.predict.similarity import Similarity, features, whitened
@@ -45,12 +45,10 @@ _COMPARED_ON = 2000  # points besides the asked ones on which models of large da
 _STAYING = 0.005  # leave-one-out error by which another model must be better: one answer in 200
 _GRAPH = 0.005  # bonus of graph models, from the first trials of docs/prediction.md
 _CLOUDS_EVERY = 5  # answers: clouds of thousands of points hardly move with one
-_CLOUDS = 0.01  # leave-one-out error by which clouds must be better before they are heard
 # Doubt below which every other point is a misfit: before, points that fit nowhere teach nothing
 _MISFITS_BELOW = 0.05
 _BEYOND_DOUBT = 0.999  # probability of its own group above which no point is a misfit
 _WORTH_HEARING = 0.05  # how much worse clouds may be and still point at misfits
-_AT_RANDOM = 8  # every so manieth point is drawn at random (`certainty`)
 # For choosing questions only: sharper than calibrated, so that near ties count most
 _STEERING_SHARPNESS = 12.0
 
@@ -141,23 +139,24 @@ class Predictor:
             self._start = middles_of_cells(self._points, rng)
         self._model = GaussianProcess(start, len(self.core))
         self._kind = ("graph", False)
-        self._by_clouds = False
         # Worked out when wanted, and good until something is told.
         self._cloud_table: FloatArray | None = None
         self._clouds_at = 0
         self._chance_table: FloatArray | None = None
+        self._regression_table: FloatArray | None = None
         self._join_table: FloatArray | None = None
         self._next_look = float(_FIRST_LOOK)
         self._turn = 0
         self._misfits: set[int] = set()
         self._drawn: set[int] = set()
         self._track = Track(names)
+        self._second = SecondOpinion()
 
     @property
     def model(self) -> str:
         """The name of the model in use."""
         kind, white = self._kind
-        return "clouds" if self._by_clouds else f"{'whitened ' * white}{kind}"
+        return "clouds" if self._second.weight > 0.5 else f"{'whitened ' * white}{kind}"
 
     @property
     def graph(self) -> Graph:
@@ -183,8 +182,11 @@ class Predictor:
 
     @property
     def doubt(self) -> float:
-        """The share of modelled points that are expected to be in another known group."""
-        doubt = 1.0 - self._track.calibrated(self._chances().max(axis=1))
+        """The share of modelled points that are in another known group, if all were hard ones.
+
+        For choosing questions: they are about points that are in doubt.
+        """
+        doubt = 1.0 - self._track.calibrated(self._chances().max(axis=1), picked=True)
         doubt[self._model.asked] = 0.0
         return float(doubt.mean())
 
@@ -238,11 +240,18 @@ class Predictor:
             self._look_for_a_better_model()
 
     def _record(self, item: int) -> None:
-        """Keep what was said of a point before its answer."""
-        at = self._at[item]
-        if at < 0 or at in self._model.asked or self._model.targets.shape[1] < 2:
+        """Keep what was said of a point before its answer.
+
+        Misfits do not count: they are picked because they are likely to be wrong, whatever is said.
+        """
+        at, k = self._at[item], self._model.targets.shape[1]
+        if at < 0 or at in self._model.asked or at in self._misfits or k < 2:
             return
         chances = self._chances()[at]
+        column = self._column(self._names.name_of[item])
+        if column < k and self._regression_table is not None:
+            by_regression = float(self._regression_table[at, column])
+            self._second.note(by_regression, self._cloud_scores()[at], column)
         # Not by the row of the core: of copies it may be another that was asked about.
         predicted = self._names.representative(self._names.alive[int(chances.argmax())])
         if predicted != item:
@@ -260,6 +269,10 @@ class Predictor:
                 groups.add(kept)
         self._cloud_table = None
         self._forget()
+
+    def end_of_known_answers(self) -> None:
+        """What was learned so far are answers from before this run."""
+        self._track.end_of_known_answers()
 
     def rule_out(self, item: int, group: int) -> None:
         """A point is known not to be in a group."""
@@ -287,9 +300,10 @@ class Predictor:
         alive = self._names.alive
         at = self._at[item]
         scores = self._scale() * self._model.mean[at].astype(np.float64)
-        if self._by_clouds:  # what clouds find as likely as their best gets the best score
+        if self._second.weight:  # what clouds find as likely as their best gets the best score
             chances = self._chances()[at]
-            scores = np.maximum(scores, max(scores.max(), 0.0) * chances / chances.max())
+            likely = np.maximum(scores, max(scores.max(), 0.0) * chances / chances.max())
+            scores += self._second.weight * (likely - scores)
         order = [g for g in np.argsort(-scores, kind="stable") if alive[g] not in outside]
         return [alive[g] for g in order], scores[order]
 
@@ -358,30 +372,30 @@ class Predictor:
         return Prediction(found, probability)
 
     def _chances(self) -> FloatArray:
-        """(m, k) probabilities for the core; of two opinions the mean."""
+        """(m, k) probabilities for the core, of two opinions."""
         if self._chance_table is None:
-            usual = SHARPNESS * self._scale()
-            found = self._trusted(self._model.mean, self._model.ahead, usual)
-            if self._by_clouds:
-                scores = self._cloud_scores()
-                clouds = self._trusted(scores, scores[self._model.asked], CLOUD_SHARPNESS)
-                found = (found + clouds) / 2.0
+            found = self._regression_table = self._by_regression()
+            if weight := self._second.weight:
+                clouds = self._second.calibration.probabilities(self._cloud_scores())
+                found = (1.0 - weight) * found + weight * clouds
             self._chance_table = found
         return self._chance_table
 
-    def _trusted(self, scores: Array, untold: FloatArray, usual: float) -> FloatArray:
-        """Probabilities from scores, calibrated on asked points scored before they were told.
+    def _by_regression(self) -> FloatArray:
+        """(m, k) probabilities, calibrated on asked points scored before they were told.
 
-        For the regression that is what it said just before each answer, not what it says with an
-        answer left out: points are asked about where it is in doubt, and the doubt is then gone.
-        Misfits do not count: they were picked for another reason than their score, and are wrong
-        more often than others of the same score.
+        By what was said just before each answer, not what is said with an answer left out: points
+        are asked about where the model is in doubt, and the doubt is then gone. Misfits do not
+        count: they were picked for another reason than their score, and are wrong more often than
+        others of the same score.
         """
         truth = self._model.targets.argmax(axis=1)
         fair = np.array([at not in self._misfits for at in self._model.asked], dtype=np.bool_)
         # Nobody can foretell the first member of a group.
         fair[np.unique(truth, return_index=True)[1]] = False
-        return Calibration.fitted(untold[fair], truth[fair], usual).probabilities(scores)
+        usual = SHARPNESS * self._scale()
+        fitted = Calibration.fitted(self._model.ahead[fair], truth[fair], usual)
+        return fitted.probabilities(self._model.mean)
 
     def _labels(self) -> IntArray:
         """(m,) the likeliest group of each point of the core by the regression, as column."""
@@ -403,23 +417,25 @@ class Predictor:
 
     # -- where to ask ----------------------------------------------------------------------------
 
-    def next_item(self, skip: Iterable[int]) -> int | None:
+    def next_item(self, skip: Iterable[int], under_way: Collection[int] = ()) -> int | None:
         """The point of the core whose answer would teach most; None if all are known or skipped.
+
+        Points whose answers are ``under_way`` are passed over, and what they will explain counts
+        as explained.
 
         The first few are spread over the data. Later ones remove most doubt per question; once
         little is left, every other one is the point that fits its predicted group worst as a
         cloud, as long as clouds describe the answers. Every eighth is drawn at random.
         """
-        open_ = np.ones(len(self.core), dtype=np.bool_)
-        open_[self._model.asked] = False
-        open_[self._at[[i for i in skip if self._at[i] >= 0]]] = False
+        open_ = self._open((*skip, *under_way))
         candidates = np.flatnonzero(open_)
         if not len(candidates):
             return None
         if len(self._names.alive) < 2 or self.is_starting:
-            return int(self.core[self._most_spread(candidates, open_)])
+            weights = self._unexplained(under_way)
+            return int(self.core[self._most_spread(candidates, open_, weights=weights)])
         self._turn += 1
-        if self._turn % _AT_RANDOM == 0:
+        if self._turn % DRAWN_EVERY == 0:
             item = int(self.core[self._rng.choice(candidates)])
             self._drawn.add(item)
             return item
@@ -430,10 +446,37 @@ class Predictor:
         fits = self._turn % 2 or self.doubt > _MISFITS_BELOW
         at = None if fits else self._worst_fit(candidates)
         if at is None:
-            at = self._most_telling(candidates, open_)
+            at = self._most_telling(candidates, open_ * self._unexplained(under_way))
         else:
             self._misfits.add(at)
         return int(self.core[at])
+
+    def drawn_items(self, count: int, skip: Collection[int]) -> list[int]:
+        """Points of the core drawn at random among those that nobody was asked about."""
+        candidates = np.flatnonzero(self._open(skip))
+        chosen = self._rng.choice(candidates, size=min(count, len(candidates)), replace=False)
+        items = [int(item) for item in self.core[chosen]]
+        self._drawn.update(items)
+        return items
+
+    def _open(self, skip: Iterable[int]) -> BoolArray:
+        """(core,) the points that nobody was asked about and that are not skipped."""
+        open_ = np.ones(len(self.core), dtype=np.bool_)
+        open_[self._model.asked] = False
+        open_[self._at[[item for item in skip if self._at[item] >= 0]]] = False
+        return open_
+
+    def _unexplained(self, under_way: Collection[int]) -> Array:
+        """(core,) the share of each point's variance that is left once some points are known."""
+        at = self._at[list(under_way)]
+        at = at[at >= 0]
+        left = np.ones(len(self.core), dtype=np.float32)
+        if len(at):
+            covariance = self._model.covariance(at)
+            own = np.maximum(covariance[np.arange(len(at)), at], 0.0) + NOISE
+            known = covariance**2 / np.outer(own, np.maximum(self._model.variance, NOISE))
+            left = np.prod(1.0 - np.minimum(known, 1.0), axis=0)
+        return left
 
     def spread_items(self, count: int, skip: Collection[int]) -> list[int]:
         """So many of the first points at once, each as if those before it were known."""
@@ -453,23 +496,28 @@ class Predictor:
         return [int(self.core[at]) for at in left[:count]]
 
     def _most_spread(
-        self, candidates: IntArray, open_: BoolArray, of: GaussianProcess | None = None
+        self,
+        candidates: IntArray,
+        open_: BoolArray,
+        of: GaussianProcess | None = None,
+        weights: Array | None = None,
     ) -> int:
         if self._start:
             return next((at for at in self._start if open_[at]), int(candidates[0]))
         count = min(_START_CANDIDATES, 2 * len(candidates) // 3 + 1)
         some = self._rng.choice(candidates, size=count, replace=False)
         model = self._model if of is None else of
-        return int(some[model.gain(some, np.ones(len(self.core))).argmax()])
+        weights = np.ones(len(self.core)) if weights is None else weights
+        return int(some[model.gain(some, weights).argmax()])
 
-    def _most_telling(self, candidates: IntArray, open_: BoolArray) -> int:
-        """The point whose answer removes most doubt per question.
+    def _most_telling(self, candidates: IntArray, open_: Array) -> int:
+        """The point whose answer removes most doubt per question, of the share that is open.
 
         Points that nearly every group might have, or none, take many questions and tell little
         about others, so that doubt alone is a bad guide.
         """
         chances = Calibration(_STEERING_SHARPNESS, 0.0).probabilities(self._model.mean)
-        doubt = np.where(open_, 1.0 - chances.max(axis=1), 0.0).astype(np.float32)
+        doubt = (open_ * (1.0 - chances.max(axis=1))).astype(np.float32)
         near = (doubt * self.graph.around(doubt))[candidates]
         order = np.argsort(-near, kind="stable")[:_DOUBTFUL]
         ease = 1.0 / self._questions_to_place(candidates[order])
@@ -519,14 +567,12 @@ class Predictor:
                 bonus = _STAYING * ((kind, white) == self._kind) + _GRAPH * (kind == "graph")
                 errors[kind, white] = self._error(offered.among(at)) - bonus
         self._kind = kind, white = min(errors, key=errors.__getitem__)
-        clouds = self._cloud_error(self._cloud_scores())
         points = round_ if white else self._points
         if not white or kind == "rbf":
             chosen = self.graph
         else:
             chosen = graphs[white] if self.graph.is_dense else Graph(points)
         self._use(Similarity.of(kind, chosen, points))
-        self._by_clouds = clouds + _CLOUDS < self._error(self._model.alike)
 
     def _use(self, similarity: Similarity) -> None:
         self._model = GaussianProcess.fitted(

@@ -18,9 +18,14 @@ _RIDGE = 1e-9
 
 
 def log_odds(chances: Array | float, least: float = 1e-4) -> FloatArray:
-    """log p/(1−p), with p kept away from 0 and 1."""
+    """log p/(1−p), with p kept away from 0 and 1: a few hundred answers cannot tell more."""
     p = np.clip(np.asarray(chances, dtype=np.float64), least, 1.0 - least)
     return np.asarray(np.log(p / (1.0 - p)))
+
+
+def signs(chances: Array, flagged: Array) -> FloatArray:
+    """(m, 3) what odds are learned from: 1, the log odds of chances (m,), and a flag (m,)."""
+    return np.column_stack([np.ones(len(chances)), log_odds(chances), flagged])
 
 
 class LearnedOdds:

@@ -14,7 +14,7 @@ from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames
-from samecluster.recovery.placement import MAX_COMPARATORS, Placement
+from samecluster.recovery.placement import MAX_COMPARATORS, Placement, UnplacedPoint
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.sameness import RATHER_NEW
 
@@ -61,6 +61,13 @@ class ModelPlacement(Placement):
         """Answers about these points come next."""
         self._differs = {item: self.model.outside(item) for item in items}
 
+    def recall(self, waiting: Sequence[UnplacedPoint]) -> None:
+        """Groups were joined while these points are being placed: go by the names of now."""
+        self.expect([one.item for one in waiting])
+        for one in waiting:
+            one.different = set(self._differs[one.item])
+            one.unsure &= set(self.names.alive)
+
     def order(self, item: int) -> Sequence[int]:
         return self.model.candidates(item, self._differs[item])[0]
 
@@ -76,6 +83,9 @@ class ModelPlacement(Placement):
         """Whether an item that is outside some groups is rather in none of the others."""
         if len(outside) < min(_COMPARED_ANYWAY, len(self.names.alive)):
             return False
+        left = set(self.names.alive).difference(outside)
+        if self.looks.choice > 1 and 0 < len(left) <= self.looks.choice:
+            return False  # one choice shows them all, and takes less than a twin does
         same = self._same(self.model.candidates(item, outside)[1])
         return float(same.sum()) < 1.0 - RATHER_NEW
 
@@ -109,19 +119,20 @@ class ModelPlacement(Placement):
     def open_pairs(self, count: int, n_asked: int) -> list[tuple[int, int]]:
         """Members of groups that may be one, where asking is worth more than placing a point.
 
-        If two groups are one, the labels of the smaller are wrong. What placing is worth: the odds
-        of an error fall about as a power of the number of questions, so the next one mends that
-        share of what is in doubt now, and less where nearly everything is. No group is in two of
-        the pairs, as one answer may decide about both. None before the first points are placed:
-        the groups of a few points say little about which of them may be one.
+        If two groups are one, the labels of the smaller are wrong, those apart that are wrong
+        whatever their group is called. What placing is worth: the odds of an error fall about as a
+        power of the number of questions, so the next one mends that share of what is in doubt now,
+        and less where nearly everything is. Both are proportional to the share that is not in
+        doubt, which is left out. No group is in two of the pairs, as one answer may decide about
+        both. None before the first points are placed: the groups of a few points say little about
+        which of them may be one.
         """
         alive = self.names.alive
         if len(alive) < 2 or self.model.is_starting:
             return []
         sizes = np.array(list(self.model.sizes().values()))
         value = np.triu(self.model.same_groups() * np.minimum.outer(sizes, sizes), 1)
-        doubt = self.model.doubt
-        least = _FALL * doubt * (1.0 - doubt) * sizes.sum() / max(n_asked, 1)
+        least = _FALL * self.model.doubt * sizes.sum() / max(n_asked, 1)
         chosen: list[tuple[int, int]] = []
         used: set[int] = set()
         for at in np.argsort(-value, axis=None, kind="stable")[: count + _TRIED_PAIRS]:

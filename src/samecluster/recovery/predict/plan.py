@@ -5,7 +5,7 @@ Needs no margin and no number of clusters, and proves nothing. For real data, wh
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -20,6 +20,7 @@ from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.hints import one_of_each_hint
 from samecluster.recovery.labelling import Labelling
+from samecluster.recovery.placement import UnplacedPoint
 from samecluster.recovery.predict.looks.look_play import LookPlay
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.placing import ModelPlacement
@@ -28,6 +29,8 @@ from samecluster.recovery.result.claims import Foresight
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
+_BEFORE_RECORDS = 0.001  # expected error at which all is known, as far as a new model can tell
+
 
 @dataclass(frozen=True)
 class Predict:
@@ -35,8 +38,9 @@ class Predict:
 
     Parameters
     ----------
-    expected_error : stop once the model expects at most this share of the labels to be wrong. 0
-        goes on until all is asked; of more than 50,000 points that is all of a core of 5,000.
+    expected_error : stop once the model expects at most this share of the labels to be wrong, and
+        50 answers or more show what that is worth (below 0.1 % also before). 0 goes on until all is
+        asked; of more than 50,000 points that is all of a core of 5,000.
     batch : how many points to ask about at once, for several people answering
     """
 
@@ -65,10 +69,15 @@ class PredictRun:
     """One run of predict. Labels that are proven or inferred already are left as they are."""
 
     def __init__(
-        self, problem: Problem, labelling: Labelling, expected_error: float, batch: int = 1
+        self,
+        problem: Problem,
+        labelling: Labelling,
+        expected_error: float,
+        batch: int = 1,
+        is_audited: bool = False,
     ) -> None:
         self.labelling = labelling
-        self.target, self.batch = expected_error, batch
+        self.target, self.batch, self._is_audited = expected_error, batch, is_audited
         asked = {item for answer in problem.answers for item in answer.question.pair}
         first = [] if problem.hints is None else one_of_each_hint(problem.X, problem.hints)
         self.names = ClusterNames()
@@ -80,6 +89,7 @@ class PredictRun:
         self.exceptions = problem.exceptions
         self.aside: set[int] = set(problem.exceptions)
         self._begin_with(problem.counted_answers, unheld)
+        self.model.end_of_known_answers()
         self._first = self._unmet(first, problem.hints)
 
     def _begin_with(self, answers: Sequence[Answer], unheld: Mapping[int, int]) -> None:
@@ -87,10 +97,7 @@ class PredictRun:
         loose = AnswerGroups(answers).separate_pairs()
         spoken = [answer for answer in answers if answer.question not in loose]
         groups = AnswerGroups(spoken).members()
-        for first, *others in (group for group in groups if len(group) > 1):
-            name = self.placing.found(first)
-            for item in others:
-                self.placing.add(item, name)
+        self._place_as_answered(spoken, [group for group in groups if len(group) > 1])
         for (item,) in (group for group in groups if len(group) == 1):
             self._recall(item, spoken)
         self._adopt_labels(unheld)
@@ -98,6 +105,23 @@ class PredictRun:
             known = self.names.name_of.keys() >= set(answer.question.pair)
             if known and answer.verdict is Verdict.DIFFERENT:
                 self.placing.take(answer.question.pair, answer.verdict)
+
+    def _place_as_answered(self, answers: Sequence[Answer], groups: Iterable[list[int]]) -> None:
+        """Place the members of groups in the order in which they were answered about.
+
+        What the model says of each before it is placed is what its probabilities are judged by:
+        one group after the other, it would be judged by guesses among the first few groups.
+        """
+        group_of = {item: group[0] for group in groups for item in group}
+        names: dict[int, int] = {}
+        questions = (answer.question for answer in answers)
+        asked = (item for one in questions for item in (one.comparator, one.item))
+        for item in dict.fromkeys(item for item in asked if item in group_of):
+            first = group_of[item]
+            if first in names:
+                self.placing.add(item, names[first])
+            else:
+                names[first] = self.placing.found(item)
 
     def _recall(self, item: int, answers: Sequence[Answer]) -> None:
         """An item that only differs: it founded a group, unless it was still being placed."""
@@ -155,26 +179,49 @@ class PredictRun:
         if not self.looks.pairs_only:
             yield from self._play_looks()
             return
-        while self.expected_error > self.target or self.model.is_starting:
-            items = self._next_items()
-            if items:
-                clusters = yield from self.placing.place(items)
-                self.aside |= {i for i, c in zip(items, clusters, strict=True) if c < 0}
-                self._write()
-            joined = yield from self._join_groups()
-            if not items and not joined:
+        waiting: list[UnplacedPoint] = []
+        while True:
+            alone = self.batch == 1 and bool(waiting)  # one point is placed before anything else
+            pairs = [] if alone else self._open_pairs()
+            room = 0 if alone or self._is_done() else self.batch - len(pairs) - len(waiting)
+            waiting += map(UnplacedPoint, self._next_items(room, [one.item for one in waiting]))
+            if not waiting and not pairs:
                 return
+            waiting = yield from self._ask(waiting, pairs)
+            if self.batch > 1 or not waiting:
+                self._write()
 
-    def _join_groups(self) -> Plan[bool]:
-        """Ask about pairs of groups as long as that is worth more than placing; whether any was."""
-        asked = False
-        while pairs := self.placing.open_pairs(self.batch, len(self.labelling.answers)):
-            verdicts = yield [Question(*pair) for pair in pairs]
-            for pair, verdict in zip(pairs, verdicts, strict=True):
-                self.placing.take(pair, verdict)
-            self._write()
-            asked = True
-        return asked
+    def _is_done(self) -> bool:
+        return not self.model.is_starting and self.expected_error <= self._allowed()
+
+    def _allowed(self) -> float:
+        """The expected error to stop at; hardly any as long as nothing shows what it is worth.
+
+        What is audited afterwards is shown by that.
+        """
+        tells = self._is_audited or Foresight(self.model.n_records, None).tells
+        return self.target if tells else min(self.target, _BEFORE_RECORDS)
+
+    def _open_pairs(self) -> list[tuple[int, int]]:
+        return self.placing.open_pairs(self.batch, len(self.labelling.answers))
+
+    def _ask(
+        self, placed: list[UnplacedPoint], pairs: list[tuple[int, int]]
+    ) -> Plan[list[UnplacedPoint]]:
+        """A round: a question per point that is being placed, and about pairs of groups.
+
+        Points that are placed make room for others while the rest waits, so that there is as much
+        to ask in every round. Returns those that wait.
+        """
+        self.placing.expect([one.item for one in placed])
+        also = [Question(*pair) for pair in pairs]
+        waiting, verdicts = yield from self.placing.place_round(placed, also)
+        for pair, verdict in zip(pairs, verdicts, strict=True):
+            self.placing.take(pair, verdict)
+        if Verdict.SAME in verdicts:
+            self.placing.recall(waiting)
+        self.aside |= {one.item for one in placed if one not in waiting and one.cluster < 0}
+        return waiting
 
     def _play_looks(self) -> Plan[None]:
         """The first points, and then whatever look is worth most."""
@@ -184,7 +231,7 @@ class PredictRun:
         while self.model.is_starting and (items := self._first_items()):
             yield from play.start(items)
             self._write()
-        while self.expected_error > self.target:
+        while self.expected_error > self._allowed():
             if not (yield from play.next()):
                 return
             self._write()
@@ -195,11 +242,12 @@ class PredictRun:
         self._first = [item for item in self._first if item not in chosen]
         return chosen or self.model.spread_items(self.looks.board, self.aside)
 
-    def _next_items(self) -> list[int]:
-        chosen = [item for item in self._first if item not in self.aside][: self.batch]
+    def _next_items(self, count: int, waiting: Sequence[int]) -> list[int]:
+        """Points to place next, beside those that are being placed."""
+        chosen = [item for item in self._first if item not in self.aside][: max(count, 0)]
         self._first = [item for item in self._first if item not in chosen]
-        while len(chosen) < self.batch:
-            item = self.model.next_item(skip={*self.aside, *chosen})
+        while len(chosen) < count:
+            item = self.model.next_item(self.aside, [*waiting, *chosen])
             if item is None:
                 break
             chosen.append(item)
@@ -225,7 +273,8 @@ class PredictRun:
         self._mark(items, prediction.groups[items], How.PREDICTED)
         # A model that has seen next to nothing is sure of itself, and wrong.
         sure = None if self.model.knows_little else prediction.probability
-        foresight = Foresight(self.model.n_records, self.model.unseen())
+        modelled = None if self.model.is_whole else len(self.model.core)
+        foresight = Foresight(self.model.n_records, self.model.unseen(), modelled)
         self.labelling.note_probability(sure, foresight)
 
     def _mark(self, items: IntArray, groups: IntArray, how: How) -> None:

@@ -21,23 +21,51 @@ _UNLIKE_UNITS = 5.0
 _ROUNDNESS = 0.1  # share of a sphere in the within-group covariance, see `whitened`
 
 
-def features(X: FloatArray, sample: IntArray) -> FloatArray:
-    """At most 50 principal components of X (n, d), centred, of mean square 1.
+@dataclass(frozen=True, eq=False)
+class FeatureMap:
+    """At most 50 principal components of points, centred, of mean square 1; takes others as well.
 
-    The directions are those of the rows ``sample``. Columns whose spreads are so different that
-    they can hardly be in one unit are brought to unit spread first.
+    Columns whose spreads are so different that they can hardly be in one unit are brought to unit
+    spread first. ``size`` is the largest absolute value, so that no square overflows.
     """
-    scaled = X / max(float(np.abs(X).max()), np.finfo(np.float64).tiny)
-    middle, spread = scaled.mean(axis=0), scaled.std(axis=0)
-    alive = np.sort(spread[spread > 0])
-    if not len(alive):
-        return np.zeros((len(X), 1))
-    # The lower median: of two columns it is the smaller one.
-    one_unit = alive[-1] <= _UNLIKE_UNITS * alive[(len(alive) - 1) // 2]
-    centred = (scaled - middle) / (alive[-1] if one_unit else np.where(spread > 0, spread, 1.0))
-    found = centred @ _directions(centred[sample])
-    found -= found.mean(axis=0)
-    return _unit(found)
+
+    size: float
+    middle: FloatArray
+    scale: FloatArray
+    directions: FloatArray
+    offset: FloatArray
+    length: float
+
+    @classmethod
+    def of(cls, X: FloatArray, sample: IntArray) -> tuple[FeatureMap, FloatArray]:
+        """The map of X (n, d), and X under it; the directions are those of the rows ``sample``."""
+        size = max(float(np.abs(X).max()), np.finfo(np.float64).tiny)
+        scaled = X / size
+        middle, spread = scaled.mean(axis=0), scaled.std(axis=0)
+        alive = np.sort(spread[spread > 0])
+        if not len(alive):
+            flat = np.zeros((X.shape[1], 1))
+            return cls(size, middle, np.ones(1), flat, np.zeros(1), 1.0), np.zeros((len(X), 1))
+        # The lower median: of two columns it is the smaller one.
+        one_unit = alive[-1] <= _UNLIKE_UNITS * alive[(len(alive) - 1) // 2]
+        scale = alive[-1:] if one_unit else np.where(spread > 0, spread, 1.0)
+        centred = (scaled - middle) / scale
+        directions = _directions(centred[sample])
+        found = centred @ directions
+        offset = found.mean(axis=0)
+        found -= offset
+        length = _length(found)
+        return cls(size, middle, scale, directions, offset, length), found / length
+
+    def __call__(self, rows: FloatArray) -> FloatArray:
+        """Rows (m, d) as features (m, r)."""
+        found = ((rows / self.size - self.middle) / self.scale) @ self.directions
+        return np.asarray((found - self.offset) / self.length)
+
+
+def features(X: FloatArray, sample: IntArray) -> FloatArray:
+    """The features of X (n, d) by `FeatureMap`."""
+    return FeatureMap.of(X, sample)[1]
 
 
 def _directions(rows: FloatArray) -> FloatArray:
@@ -54,32 +82,38 @@ def _directions(rows: FloatArray) -> FloatArray:
     return np.asarray(directions / np.where(lengths > 0, lengths, 1.0))
 
 
-def _unit(points: FloatArray) -> FloatArray:
-    size = np.sqrt(np.mean(np.sum(points**2, axis=1)))
-    return np.asarray(points / size) if size > 0 else points
+def _length(points: FloatArray) -> float:
+    """The root of the mean square of points, 1 if that is nothing."""
+    return float(np.sqrt(np.mean(np.sum(points**2, axis=1)))) or 1.0
 
 
 def whitened(points: FloatArray, groups: IntArray, trusted: BoolArray) -> FloatArray:
-    """Points (n, r) in coordinates in which the trusted members of groups spread alike all round.
+    """Points (n, r) in coordinates in which trusted members of groups spread alike all round."""
+    found = points @ whitening(points[trusted], groups[trusted])
+    found -= found.mean(axis=0)
+    return np.asarray(found / _length(found))
+
+
+def whitening(members: FloatArray, groups: IntArray) -> FloatArray:
+    """The map (r, r) after which members (m, r) of groups (m,) spread alike all round.
 
     A tenth of the covariance is a sphere: directions that the few members of a small sample do not
     spread in must not become all that counts.
     """
-    r = points.shape[1]
+    r = members.shape[1]
     scatter, freedom = np.zeros((r, r)), 0
-    for group in np.unique(groups[trusted]):
-        members = points[trusted & (groups == group)]
-        offsets = members - members.mean(axis=0)
+    for group in np.unique(groups):
+        own = members[groups == group]
+        offsets = own - own.mean(axis=0)
         scatter += offsets.T @ offsets
-        freedom += len(members) - 1
+        freedom += len(own) - 1
     size = float(np.trace(scatter)) / r
     if not size > 0:
-        return points
+        return np.eye(r)
     values, axes = np.linalg.eigh(
         (1.0 - _ROUNDNESS) * scatter / freedom + _ROUNDNESS * size / freedom * np.eye(r)
     )
-    found = points @ (axes / np.sqrt(values))
-    return _unit(found - found.mean(axis=0))
+    return np.asarray(axes / np.sqrt(values))
 
 
 @dataclass(frozen=True, eq=False)

@@ -16,6 +16,7 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from samecluster._typing import FloatArray, IntArray
+from samecluster.questions.conflicts.contradictions import SameGraph
 from samecluster.questions.pair import Answer, Verdict
 from samecluster.recovery.answer_groups import AnswerGroups
 from samecluster.recovery.predict.gaussian_process import precision_of
@@ -46,7 +47,7 @@ def unlikely_answers(X: FloatArray, answers: Sequence[Answer]) -> list[UnlikelyA
     sure = [one for one in answers if one.verdict is not Verdict.UNSURE]
     if len({item for one in sure for item in one.question.pair}) < _FEWEST:
         return []
-    found = list(_Fit(X, sure).judged())
+    found = list(AnswerFit(X, sure).judged())
     found.sort(key=lambda one: one.probability)
     return [one for one in found if one.probability < _UNLIKELY]
 
@@ -61,21 +62,42 @@ def strangeness(X: FloatArray, ring: Sequence[Answer], known: Sequence[Answer]) 
     judged = {one.question for one in ring}
     joining = [one for one in ring if one.verdict is Verdict.SAME]
     others = [one for one in known if one.question not in judged]
-    fit = _Fit(X, [one for one in (*others, *joining) if one.verdict is not Verdict.UNSURE])
-    return [1.0 - fit.same(one) if one in joining else 0.5 for one in ring]
+    fit = AnswerFit(X, [one for one in (*others, *joining) if one.verdict is not Verdict.UNSURE])
+    # One that others confirm is right.
+    doubt = {seam.answer: 1.0 - seam.own for seam in fit.seams()}
+    return [doubt.get(one, 0.0) if one in joining else 0.5 for one in ring]
 
 
-class _Fit:
+@dataclass(frozen=True, eq=False)
+class Seam:
+    """A "same" that alone holds a part to the rest of its group, and P(group) of that part by how
+    alike items are: of its own, and of the likeliest other."""
+
+    answer: Answer
+    part: list[int]
+    rest: list[int]
+    own: float
+    other: float
+
+
+class AnswerFit:
     """The regression on all answers, from which parts can be left out."""
 
-    def __init__(self, X: FloatArray, answers: Sequence[Answer]) -> None:
+    def __init__(
+        self, X: FloatArray, answers: Sequence[Answer], like: AnswerFit | None = None
+    ) -> None:
         self._answers = answers
-        items = sorted({item for one in answers for item in one.question.pair})
-        self._groups = AnswerGroups(answers).members()
-        self._group_of = {item: g for g, members in enumerate(self._groups) for item in members}
-        self._at = {item: place for place, item in enumerate(items)}
-        self._targets = np.eye(len(self._groups))[[self._group_of[item] for item in items]]
-        self._precision = precision_of(_alike(X, np.array(items)))
+        self.groups = AnswerGroups(answers).members()
+        self._group_of = {item: g for g, members in enumerate(self.groups) for item in members}
+        if like is None:
+            items = sorted(self._group_of)
+            self._at = {item: place for place, item in enumerate(items)}
+            self._precision = precision_of(_alike(X, np.array(items)))
+        else:
+            self._at, self._precision = like._at, like._precision
+        self._targets = np.zeros((len(self._at), len(self.groups)))
+        for item, group in self._group_of.items():
+            self._targets[self._at[item], group] = 1.0
         self._explained = self._precision @ self._targets
         self._sameness = Sameness()
         alone = self._targets - self._explained / np.diagonal(self._precision)[:, None]
@@ -89,45 +111,33 @@ class _Fit:
         for answer in self._answers:
             sides = self._sides(answer)
             if answer.verdict is Verdict.DIFFERENT and len(sides) == 2 and parting[sides] == 1:
-                small, large = sorted(sides, key=lambda group: len(self._groups[group]))
-                chances = self._chances(self._groups[small], without=small)
-                both = (self._groups[small], self._groups[large])
+                small, large = sorted(sides, key=lambda group: len(self.groups[group]))
+                chances = self._chances(self.groups[small], without=small)
+                both = (self.groups[small], self.groups[large])
                 yield UnlikelyAnswer(answer, 1.0 - float(chances[large]), both)
-            elif answer.verdict is Verdict.SAME and len(sides) == 1:
-                part = self._part_without(answer)
-                if part:
-                    (own,) = sides
-                    chances = self._chances(part)
-                    chances[own] = 0.0
-                    rest = [item for item in self._groups[own] if item not in part]
-                    yield UnlikelyAnswer(answer, 1.0 - float(chances.max()), (part, rest))
+        for seam in self.seams():
+            yield UnlikelyAnswer(seam.answer, 1.0 - seam.other, (seam.part, seam.rest))
 
-    def same(self, answer: Answer) -> float:
-        """P(right) of an answer that says "same"; 1 if others hold the group together too."""
-        part = self._part_without(answer)
-        return float(self._chances(part)[self._group_of[part[0]]]) if part else 1.0
+    def seams(self, least: int = 1) -> Iterator[Seam]:
+        """What is held by one answer alone, of parts with at least so many items."""
+        graph = SameGraph(one for one in self._answers if one.verdict is Verdict.SAME)
+        for own, members in enumerate(self.groups):
+            for answer, beyond in graph.seams(members[0]):
+                inside = set(beyond)
+                rest = [item for item in members if item not in inside]
+                part, rest = sorted((sorted(beyond), sorted(rest)), key=len)
+                if len(part) >= least:
+                    chances = self._chances(part)
+                    mine, chances[own] = float(chances[own]), 0.0
+                    yield Seam(answer, part, rest, mine, float(chances.max()))
+
+    def elsewhere(self, group: int) -> tuple[int, float]:
+        """The other group that a group is likeliest a part of, and the probability."""
+        chances = self._chances(self.groups[group], without=group)
+        return int(chances.argmax()), float(chances.max())
 
     def _sides(self, answer: Answer) -> frozenset[int]:
         return frozenset(self._group_of[item] for item in answer.question.pair)
-
-    def _part_without(self, answer: Answer) -> list[int]:
-        """The smaller part of a group that only this answer holds together; empty if others do."""
-        members = self._groups[self._group_of[answer.question.item]]
-        inside = [
-            one
-            for one in self._answers
-            if one.verdict is Verdict.SAME and one is not answer and one.question.item in members
-        ]
-        parts = {item: {item} for item in members}
-        for one in inside:
-            a, b = one.question.pair
-            joined = parts[a] | parts[b]
-            parts.update(dict.fromkeys(joined, joined))
-        a, b = answer.question.pair
-        if parts[a] is parts[b]:
-            return []
-        small, large = parts[a], parts[b]
-        return sorted(small if len(small) <= len(large) else large)
 
     def _chances(self, part: Sequence[int], without: int | None = None) -> FloatArray:
         """P(group) of a part as a whole if nothing were known of it but how alike it is."""

@@ -59,6 +59,7 @@ class Claim:
     premises : what it rests on
     confidence : the chance that it is true, at least; None where it is certain or an expectation
     unseen : of "predicted": the share of rows that may be in groups that nobody has met
+    n_modelled : of "predicted": the rows of a sample that alone was modelled, if it was one
     """
 
     kind: str
@@ -72,6 +73,7 @@ class Claim:
     interval: tuple[int, int] | None = None
     declared: int | None = None
     unseen: float | None = None
+    n_modelled: int | None = None
     given: GivenCheck | None = field(default=None, repr=False)
     rows: Callable[[], IntArray] = field(default=lambda: np.zeros(0, np.int64), repr=False)
 
@@ -94,6 +96,8 @@ class Claim:
             details["declared"] = self.declared
         if self.unseen is not None:
             details["unseen"] = self.unseen
+        if self.n_modelled is not None:
+            details["n_modelled"] = self.n_modelled
         if self.given is not None:
             details |= {"by": list(self.given.by), "is_used": self.given.is_used}
         return {
@@ -112,11 +116,13 @@ class Foresight(NamedTuple):
     """How often predictions could be compared with answers, and what nobody has met.
 
     ``unseen`` is the share of rows that may be in groups without an asked member, at 95 %; None
-    without random asks.
+    without random asks. ``n_modelled`` is the number of rows in the sample that is modelled, where
+    not all are.
     """
 
     n_records: int
     unseen: float | None
+    n_modelled: int | None = None
 
     @property
     def tells(self) -> bool:
@@ -195,7 +201,7 @@ class _Claims:
     def made(self) -> Iterator[Claim]:
         certain, basis = Certainty.CERTAIN, self.basis
         yield from self._found_count()
-        if basis.given is not None:
+        if basis.given is not None and (basis.given.n_seen or not basis.given.is_used):
             seen, wrong = basis.given.n_seen, basis.given.n_wrong
             yield Claim("given", certain, seen, wrong, given=basis.given)
         needs_proof = bool(self.apart.by_proof) or not self.apart.joined
@@ -291,6 +297,7 @@ class _Claims:
             wrong,
             self._premises(proof=False),
             unseen=None if foresight is None else foresight.unseen,
+            n_modelled=None if foresight is None else foresight.n_modelled,
             rows=lambda: self._rows(How.PREDICTED),
         )
 

@@ -3,6 +3,17 @@
 The *holders* of a label are asked items of it that "same" answers connect with each other: they all
 are in one true cluster, which the label stands for. Two labels are *separated* if an answer says
 that holders of the two differ. Others may stand for one cluster, however sure each label is.
+
+*From members to clusters.* Connect two labels if no answer separates them, let a component be
+labels that are connected, and its size the number of items with them. Claim: if at most U items are
+outside the cluster that their label stands for, the clustering error on labelled items is at most
+U + Σ (size of a component − size of its largest label); U, if answers separate all labels.
+
+*Proof.* Let c(L) be the cluster that label L stands for. If c(L) = c(M), no right answer separates
+L and M, so they are in one component. For each cluster keep the largest of its labels and match it
+with the cluster; c is one to one on labels kept. An item is on the wrong side only if its label is
+not kept, or it is not in c(L): at most U items for the latter. In a component the labels not kept
+have at most its size minus its largest label, which is kept. ∎
 """
 
 from __future__ import annotations
@@ -23,7 +34,7 @@ class LabelGap:
     """Pairs of labels that no answer separates, and what follows if some of them are one cluster.
 
     ``n_more_wrong`` bounds how many labels are wrong then, beside those of items that are not in
-    the cluster of their label (docs/audits.md has the argument).
+    the cluster of their label.
     """
 
     n_pairs: int = 0

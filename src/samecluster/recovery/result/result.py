@@ -141,12 +141,18 @@ class Recovery:
     given: GivenCheck | None = None
 
     def by_models(self, models: Iterable[str]) -> Recovery:
-        """The same where language models gave answers: nothing is asked, and nothing proven."""
+        """The same where language models gave answers: nothing is asked, and nothing proven.
+
+        Nor has a label that rests on their answers a probability: nobody knows how often they err.
+        """
         names = tuple(models)
         if not names:
             return self
         codes = np.where(self.how_codes > How.INFERRED, How.INFERRED, self.how_codes)
-        return replace(self, models=names, how_codes=codes.astype(self.how_codes.dtype))
+        codes, sure = codes.astype(self.how_codes.dtype), self.probability
+        if sure is not None:
+            sure = np.where(codes > How.PREDICTED, np.nan, sure)
+        return replace(self, models=names, how_codes=codes, probability=sure)
 
     @property
     def how(self) -> npt.NDArray[np.str_]:

@@ -39,6 +39,15 @@ def clause(premise: Any) -> str:
     return _CLAUSES[premise.kind](premise)
 
 
+def goal_reached(share: float) -> str:
+    """Why nothing more is asked where prediction was to stop at a share of wrong labels.
+
+    >>> goal_reached(0.02)
+    'at most about 2 % of the labels may be wrong, as was asked for'
+    """
+    return f"at most about {100 * share:.2g} % of the labels may be wrong, as was asked for"
+
+
 def audit_sentence(report: Any) -> str:
     """What an audit has shown (`samecluster.recovery.result.audit_report.AuditReport`)."""
     unsure = f", {report.n_unsure:,} of them unsure" if report.n_unsure else ""
@@ -128,12 +137,27 @@ def _inferred(claim: Any) -> str:
 
 def _predicted(claim: Any) -> str:
     if claim.number is None:
-        expects = "which does not say how many of them are wrong"
-    else:
-        expects = f"which expects {100 * claim.number:.2g} % of them to be wrong"
-        if claim.unseen is not None:
-            expects += f"; up to {100 * claim.unseen:.2g} % may be in groups that nobody has met"
-    return f"{_labels_are(claim)} predicted by a model, {expects}."
+        return f"{_labels_are(claim)} predicted by a model; {_NOT_KNOWN}.{_of_sample(claim)}"
+    expects = f"which expects about {100 * claim.number:.2g} % of them to be wrong"
+    if claim.unseen is not None:
+        expects += f" among known groups; {_unseen(claim)}"
+    return f"{_labels_are(claim)} predicted by a model, {expects}.{_of_sample(claim)}"
+
+
+def _of_sample(claim: Any) -> str:
+    if claim.n_modelled is None:
+        return ""
+    return (
+        f" The model is of a sample of {count(claim.n_modelled, 'row')}, and the others go with "
+        "the nearest of these: a small group may be missed, and labels between groups are worse."
+    )
+
+
+_NOT_KNOWN = "how many of them are wrong is not known yet"
+
+
+def _unseen(claim: Any) -> str:
+    return f"up to {100 * claim.unseen:.2g} % may be in groups that nobody has met"
 
 
 def _unassigned(claim: Any) -> str:
@@ -182,9 +206,13 @@ _SENTENCES: dict[str, _Words] = {
 
 
 def _predicted_briefly(claim: Any) -> str:
+    labels = f"{claim.n_items:,} predicted labels"
     if claim.number is None:
-        return ""
-    return f"expected error {100 * claim.number:.2g} % of {claim.n_items:,} predicted labels"
+        return f"{labels}, and {_NOT_KNOWN}"
+    if claim.unseen is None:
+        return f"about {100 * claim.number:.2g} % wrong of {labels}"
+    wrong = f"about {100 * claim.number:.2g} % wrong among known groups"
+    return f"{wrong}; {_unseen(claim)} ({labels})"
 
 
 def _unassigned_briefly(claim: Any) -> str:

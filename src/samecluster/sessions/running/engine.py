@@ -26,7 +26,7 @@ from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.auto.given_labels import GivenLabels
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.parameters import look_sizes
+from samecluster.sessions.parameters import looks_in_use
 from samecluster.sessions.state.state import BUDGETS, OWN_PARAMETERS, State
 from samecluster.sessions.state.votes import SettledPair
 from samecluster.sessions.storage.look_format import LargeLook, Looked
@@ -44,6 +44,13 @@ _SHARE_OF_EARLY = 1 / 32
 """The share of all answers that early ones must be before a run begins again with them. A run from
 the beginning takes as long as there are answers, so that this bounds the work per answer; with few
 answers any early one is worth it."""
+
+_NOTHING_ASSUMED = dict.fromkeys(("n_clusters", "lift", "expected_error"))
+
+_MOST_STARTS = 4
+"""The last of this many runs from the beginning is begun with all facts. A plan that asks something
+else than was answered (another machine, other threads) does so at nearly every look from there on:
+a session of 120 looks took minutes to open."""
 
 _FIRST_AUDIT = 0.8
 """The share of 1 − confidence that the first audit of a session gets: most sessions have only one.
@@ -94,12 +101,18 @@ class Engine:
         if self._epoch != state.epoch or state.told_facts[:n_told] != self._told_facts:
             self._begin(state)
         new = state.told_facts[len(self._told_facts) :]
-        for fact, after in zip_longest(new, new[1:]):
+        n_starts = 0
+        for at, (fact, after) in enumerate(zip_longest(new, new[1:]), start=1):
             self._tell(fact, is_early=fact.pair in state.early_facts)
             # What one look says is taken in as a whole.
             is_same_look = after and fact.looked is not None and after.looked is fact.looked
             if self._is_stale and not is_same_look:
+                n_starts += 1
+                if n_starts == _MOST_STARTS:
+                    self._told_facts += new[at:]
                 self._start()
+                if n_starts == _MOST_STARTS:
+                    break
         self._followed = state.n_events
 
     def follow_from_all(self, state: State) -> None:
@@ -243,13 +256,13 @@ class Engine:
         parameters = dict(self._parameters)
         margin = parameters.get("margin")
         if not isinstance(error, RefutedError) or self._attempts > _ATTEMPTS:
-            parameters |= {"method": METHODS["everything"](), "n_clusters": None, "lift": None}
+            parameters |= {"method": METHODS["everything"](), **_NOTHING_ASSUMED}
         elif error.cluster is None and parameters.get("n_clusters") is not None:
             parameters["n_clusters"] = None
         elif isinstance(margin, float) and error.largest_margin > 0:
             parameters["margin"] = weaker_margin(margin, error.largest_margin)
         else:
-            parameters |= {"method": METHODS["everything"](), "n_clusters": None, "lift": None}
+            parameters |= {"method": METHODS["everything"](), **_NOTHING_ASSUMED}
         self._parameters = parameters
 
 
@@ -270,10 +283,13 @@ def run_parameters(state: State) -> dict[str, Any]:
         labels = [state.given.get(key, -1) for key in state.items.keys]
         otherwise = chosen.get("method") or "certify"
         batch = getattr(otherwise, "batch", 1)
+        if getattr(otherwise, "name", otherwise) == "predict":
+            otherwise = METHODS["certify"](batch=batch)  # prediction is for those who err
         chosen["method"] = GivenLabels(np.array(labels), otherwise, state.given_by, batch)
-    looks = chosen.pop("looks", None)
-    if looks is not None:
-        chosen["looks"] = look_sizes(looks) if isinstance(looks, Mapping) else looks
+    for name in ("looks", "look_seconds"):
+        chosen.pop(name, None)
+    if (looks := looks_in_use(state.parameters)) is not None:
+        chosen["looks"] = looks
     if chosen.get("audit") is not None:
         error, confidence = chosen["audit"]
         earlier = len(state.audited - {state.epoch})

@@ -121,14 +121,6 @@ class VoteBook:
         """What this person has said under this key, retracted or not."""
         return self._vote_of_key.get((who, key))
 
-    def keyed_votes(self, who: str | None, beginning: str) -> list[Vote]:
-        """What this person has said under keys that begin like this, retracted or not."""
-        return [
-            vote
-            for (person, key), vote in self._vote_of_key.items()
-            if person == who and key.startswith(beginning)
-        ]
-
     # -- to write --------------------------------------------------------------------------------
 
     def add_answers(self, votes: Sequence[Vote], key: str | None = None) -> None:

@@ -10,7 +10,7 @@ import base64
 import hashlib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
 
@@ -226,6 +226,43 @@ class GivenEncoder:
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> GivenEncoder:
         return cls(stored["name"], unpacked(stored["mean"]), float(unpacked(stored["scale"])[0]))
+
+
+@dataclass(frozen=True, eq=False)
+class VectorEncoder:
+    """Vectors that a model makes of a column: (x - mean) / scale, one scale for all of them.
+
+    ``model`` and ``fingerprint`` say which model it was; another one is refused later.
+    """
+
+    column: str | None
+    model: str
+    fingerprint: str
+    mean: FloatArray
+    scale: float
+    kind: ClassVar[str]
+
+    @property
+    def width(self) -> int:
+        return len(self.mean)
+
+    def centred(self, vectors: FloatArray) -> FloatArray:
+        return np.asarray((vectors - self.mean) / self.scale)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "kind": self.kind,
+            "column": self.column,
+            "model": self.model,
+            "fingerprint": self.fingerprint,
+            "mean": packed(self.mean),
+            "scale": packed(np.array([self.scale])),
+        }
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Self:
+        mean, scale = unpacked(stored["mean"]), float(unpacked(stored["scale"])[0])
+        return cls(stored["column"], stored["model"], stored["fingerprint"], mean, scale)
 
 
 def packed(array: FloatArray) -> dict[str, Any]:

@@ -92,15 +92,6 @@ class Inspection:
         features = count(self.n_features, "feature")
         lines = [f"{count(n, 'item')}{dropped} with {features}{source}, {scaled}."]
         lines.append(self._work())
-        if self.resolution and self.proofs_pay:
-            finest, coarsest = (
-                f"{length:.2g}" for length in (min(self.resolution), max(self.resolution))
-            )
-            to = f" to {coarsest}" if coarsest != finest else ""
-            lines.append(
-                f"Resolution {finest}{to}: a declared margin says that no group has a boundary "
-                "sharper than this."
-            )
         if self.suggested_reduce is not None and self.variance_kept is not None:
             lines.append(
                 f"--reduce {self.suggested_reduce} keeps {self.variance_kept:.0%} of the variance "

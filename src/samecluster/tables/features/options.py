@@ -7,6 +7,7 @@ from functools import cached_property
 
 from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError
+from samecluster.tables.table import Table
 
 MISSING = ("median", "drop", "error")
 """What may be done with rows that lack a value."""
@@ -22,9 +23,11 @@ class FeatureOptions:
     ``features`` names the columns of numbers; None takes all that look like measurements (or none
     of them, if there are ``texts``, vectors or pixels to use instead). ``categories`` become 0/1
     columns, ``texts`` become ``text_dimensions`` numbers each by their words, or with
-    ``text_method`` "meaning" 256 by a model (extra ``text``). ``missing`` says what becomes of rows
-    that lack a value: "error"; "drop", as ``drop_missing`` says, too; or "median": numbers are
-    the median of their column, marked in a 0/1 column, and texts and categories none of the known.
+    ``text_method`` "meaning" 256 by a model (extra ``text``), or the vectors of the model ``embed``
+    (extra ``embed``), which makes those of a folder of images, too. ``missing`` says what becomes
+    of rows that lack a value: "error"; "drop", as ``drop_missing`` says, too; or "median": numbers
+    are the median of their column, marked in a 0/1 column, and texts and categories none of those
+    known.
     With ``logarithms`` columns with a long tail are used as such, if columns are scaled.
     """
 
@@ -42,6 +45,7 @@ class FeatureOptions:
     missing: str = "error"
     logarithms: bool = False
     text_method: str = "words"
+    embed: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("reduce", "text_dimensions"):
@@ -74,3 +78,7 @@ class FeatureOptions:
         """Columns that are never features, and what they are instead."""
         given = ((self.id_column, "the id"), (self.truth, "the truth"), (self.labels, "the labels"))
         return {name: role for name, role in given if name is not None}
+
+    def embeds_pictures_of(self, table: Table) -> bool:
+        """Whether features are the vectors that a model makes of the pictures of a folder."""
+        return self.embed is not None and table.format == "images"

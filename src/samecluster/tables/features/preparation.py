@@ -23,8 +23,10 @@ from samecluster.tables.features.encoders import (
     Encoder,
     GivenEncoder,
     NumberEncoder,
+    VectorEncoder,
 )
 from samecluster.tables.features.missing import GapEncoder, MissingCells
+from samecluster.tables.features.model_embedding import ModelEmbeddingEncoder
 from samecluster.tables.features.options import FeatureOptions
 from samecluster.tables.features.select import (
     ColumnSelection,
@@ -42,10 +44,13 @@ _KINDS: tuple[Any, ...] = (
     GivenEncoder,
     TextEncoder,
     StaticEmbeddingEncoder,
+    ModelEmbeddingEncoder,
 )
 
 
 def _text_encoder(table: Table, rows: IntArray, name: str, options: FeatureOptions) -> Encoder:
+    if options.embed is not None:
+        return ModelEmbeddingEncoder.fit(table, rows, name, options.embed, options.scale)
     if options.text_method == "words":
         return TextEncoder.fit(table, rows, name, options.text_dimensions)
     return StaticEmbeddingEncoder.fit(table, rows, name, options.scale)
@@ -94,6 +99,9 @@ class Preparation:
         encoders += [CategoryEncoder.fit(table, rows, name) for name in options.categories]
         encoders += [_text_encoder(table, rows, name, options) for name in options.texts]
         encoders += [GivenEncoder.fit(table, rows, name, options.scale) for name in table.matrices]
+        if options.embed is not None and options.embeds_pictures_of(table):
+            one = ModelEmbeddingEncoder.fit(table, rows, None, options.embed, options.scale)
+            encoders.append(one)
         unreduced = cls(tuple(encoders), None, options.missing)
         if options.reduce is None:
             return unreduced
@@ -121,9 +129,9 @@ class Preparation:
     @property
     def columns(self) -> tuple[str, ...]:
         """All columns that features are made of."""
-        kinds = CategoryEncoder | TextEncoder | StaticEmbeddingEncoder
-        others = (one for one in self.encoders if isinstance(one, kinds))
-        return (*self.number_columns, *(encoder.column for encoder in others))
+        kinds = CategoryEncoder | TextEncoder | VectorEncoder
+        others = (one.column for one in self.encoders if isinstance(one, kinds))
+        return (*self.number_columns, *(column for column in others if column is not None))
 
     def missing_in(self, table: Table) -> MissingCells:
         """The cells of a table that lack a value, in columns that features are made of."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -31,6 +31,8 @@ _TEXT_AS = {
     "meaning": "text, as 256 numbers by its meaning",
 }
 _MIXED = "numbers and text mixed"
+_SAMPLE = 1000  # cells that tell whether a column has sentences
+_FEWEST_WORDS = 3  # per text; names and codes have fewer
 _MOST_ROWS = 3  # named in a note
 _MOST_REASONS = 4  # columns whose reason is part of a message
 
@@ -84,7 +86,7 @@ class ColumnSelection:
             )
         if self.options.missing == "median" and self.missing.n_cells:
             notes.append(self.missing.note())
-        if self.options.texts and not has_static_embedding():
+        if self.options.texts and self.options.embed is None and not has_static_embedding():
             notes.append(
                 "Text is compared by the words that texts share. By meaning is better for English: "
                 "pip install samecluster[text]"
@@ -135,8 +137,14 @@ def select_columns(table: Table, options: FeatureOptions) -> ColumnSelection:
         table, [table.columns[name] for name in table.names if name in read]
     ):
         faults.append(bad)
-    if not (numbers or options.categories or options.texts or table.matrices or faults):
+    given = table.matrices or options.embeds_pictures_of(table)
+    if not (numbers or options.categories or options.texts or given or faults):
+        prose = [use.name for use in uses if _is_prose(table.column(use.name), options)]
+        if len(prose) == 1:
+            return select_columns(table, replace(options, texts=tuple(prose)))
         faults.append(_nothing_to_use(table, uses))
+    if options.embed is not None and not (options.texts or options.embeds_pictures_of(table)):
+        faults.append("--embed is for a folder of images, or for text: name it with --text COLUMN")
     return ColumnSelection(table, options, tuple(numbers), tuple(uses), tuple(faults))
 
 
@@ -148,6 +156,8 @@ def _use(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
     if name in options.categories:
         count = len(set(column.texts))
         return ColumnUse(name, True, f"categories ({count:,}), one column each")
+    if name in options.texts and options.embed is not None:
+        return ColumnUse(name, True, f"text, as a vector by {brief(options.embed)}")
     if name in options.texts:
         return ColumnUse(name, True, _TEXT_AS[options.text_method].format(options.text_dimensions))
     if name in options.ignore:
@@ -156,8 +166,8 @@ def _use(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
         if name not in options.named:
             return ColumnUse(name, False, "not among the features named")
         return _number(table, column, options)
-    if options.texts or table.matrices:
-        instead = "text" if options.texts else next(iter(table.matrices))
+    if options.texts or table.matrices or options.embeds_pictures_of(table):
+        instead = "text" if options.texts else next(iter(table.matrices), "pictures")
         return ColumnUse(name, False, f"shown only: features are the {instead}")
     return _by_content(table, column, options)
 
@@ -227,6 +237,20 @@ def _text(column: Column) -> str:
     if kinds <= _FEW_CATEGORIES:
         return f"text of {kinds} kinds: --categories {name} would use it"
     return f"text of {kinds:,} kinds: --text {name} would use it"
+
+
+def _is_prose(column: Column, options: FeatureOptions) -> bool:
+    """Texts of several words, few of them alike: what else could groups go by."""
+    if column.name in (*options.roles, *options.ignore) or options.features is not None:
+        return False
+    texts = [text for text in column.texts if text.strip()]
+    return len(set(texts)) > max(_FEW_CATEGORIES, len(texts) // 2) and has_sentences(column)
+
+
+def has_sentences(column: Column) -> bool:
+    """Whether its texts have several words as a rule."""
+    texts = [text for text in column.texts[:_SAMPLE] if text.strip()]
+    return sum(len(text.split()) for text in texts) >= max(_FEWEST_WORDS * len(texts), 1)
 
 
 def _nothing_to_use(table: Table, uses: list[ColumnUse]) -> str:

@@ -18,7 +18,7 @@ import numpy as np
 from samecluster._extras import static_embedding
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.features.encoders import packed, unpacked
+from samecluster.tables.features.encoders import VectorEncoder
 from samecluster.tables.features.text import ordered_sums, texts_of
 from samecluster.tables.table import Table
 
@@ -28,17 +28,10 @@ _WEIGHTS, _TOKENS = "weights/l2_supercat_256.safetensors", "tokenizers/l2_superc
 
 
 @dataclass(frozen=True, eq=False)
-class StaticEmbeddingEncoder:
-    """Texts as means of token vectors of length 1: (x - mean) / scale, one scale for all columns.
-
-    ``model`` and ``fingerprint`` say which one it was; another one is refused later.
-    """
+class StaticEmbeddingEncoder(VectorEncoder):
+    """Texts as means of token vectors of length 1."""
 
     column: str
-    model: str
-    fingerprint: str
-    mean: FloatArray
-    scale: float
     kind: ClassVar[str] = "static embedding"
 
     @classmethod
@@ -49,10 +42,6 @@ class StaticEmbeddingEncoder:
             mean, spread = np.zeros(WIDTH), 1.0
         return cls(column, MODEL, _model().fingerprint, mean, spread if spread > 0 else 1.0)
 
-    @property
-    def width(self) -> int:
-        return len(self.mean)
-
     def apply(self, table: Table, rows: IntArray) -> FloatArray:
         found = _model().fingerprint
         if (self.model, self.fingerprint) != (MODEL, found):
@@ -61,23 +50,7 @@ class StaticEmbeddingEncoder:
                 f", and the one that is installed is {MODEL} ({found}); install the version of "
                 "wordllama that the session began with"
             )
-        X = _embedded(texts_of(table, self.column, rows))
-        return np.asarray((X - self.mean) / self.scale)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "column": self.column,
-            "model": self.model,
-            "fingerprint": self.fingerprint,
-            "mean": packed(self.mean),
-            "scale": packed(np.array([self.scale])),
-        }
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> StaticEmbeddingEncoder:
-        mean, scale = unpacked(stored["mean"]), float(unpacked(stored["scale"])[0])
-        return cls(stored["column"], stored["model"], stored["fingerprint"], mean, scale)
+        return self.centred(_embedded(texts_of(table, self.column, rows)))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.column import TextColumn
+from samecluster.tables.column import TextColumn, TypedColumn
 from samecluster.tables.messages import brief, first_repeated
 from samecluster.tables.reading.dialect import (
     SEPARATORS,
@@ -25,6 +25,8 @@ from samecluster.tables.reading.dialect import (
 from samecluster.tables.table import Table
 
 _SAMPLE_ROWS = 100  # they say which columns seem to be numbers; a wrong guess only costs time
+_LONGEST_NAME = 2  # words of a first line that names the only column of a table
+_SHARE_OF_ROWS = 0.8  # with as many cells as the first line, if it is a table, perhaps a broken one
 _CUT_ALONE = 3  # the first columns (ids, as a rule) are cut out without the rest
 
 
@@ -41,6 +43,26 @@ def parse_delimited(data: bytes, source: str, options: CsvOptions) -> Table:
         )
     check_separator(table, options)
     return table
+
+
+def is_list_of_texts(data: bytes, source: str, options: CsvOptions) -> bool:
+    """Whether the lines are sentences: no separator cuts them all into as many cells."""
+    text, encoding, mark = decoded(data, source, options.encoding)
+    separator = sniffed_dialect(text, options, encoding, mark).separator
+    lines = [line for line in text.splitlines()[:_SAMPLE_ROWS] if line.strip()]
+    if not lines or len(lines[0].split()) <= _LONGEST_NAME:
+        return False
+    counts = [line.count(separator) for line in lines]
+    return not counts[0] or counts.count(counts[0]) < _SHARE_OF_ROWS * len(lines)
+
+
+def parse_lines(data: bytes, source: str, options: CsvOptions) -> Table:
+    """A text per line, in the column ``text``; blank lines are none."""
+    text, _, _ = decoded(data, source, options.encoding)
+    found = [(at, line.strip()) for at, line in enumerate(text.splitlines(), 1) if line.strip()]
+    lines = np.array([at for at, _ in found], dtype=np.int64)
+    column = TypedColumn("text", [line for _, line in found])
+    return Table(source, [column], format="lines", lines=lines)
 
 
 def check_separator(table: Table, options: CsvOptions) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from samecluster._files import check_input, check_size
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import TypedColumn
-from samecluster.tables.reading.delimited import parse_delimited
+from samecluster.tables.reading.delimited import is_list_of_texts, parse_delimited, parse_lines
 from samecluster.tables.reading.dialect import CsvOptions
 from samecluster.tables.reading.json_lines import parse_json_lines
 from samecluster.tables.reading.npy import parse_npy, parse_npz
@@ -51,7 +51,7 @@ def read_table(
     """The table in a file, in a folder of images, or (path ``-``) in a CSV from standard input.
 
     The format goes by the end of the name: .parquet, .jsonl, .npy, .npz; anything else is text
-    with separators.
+    with separators, but for a .txt without any, which has one text per line.
 
     >>> import pathlib, tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -80,6 +80,8 @@ def read_table(
     data = _bytes(file)
     if kind in PARSERS:
         return with_missing(PARSERS[kind](data, file.name, options.max_bytes), options)
+    if kind == ".txt" and options.separator is None and is_list_of_texts(data, file.name, options):
+        return parse_lines(data, file.name, options)
     return parse_delimited(data, file.name, options)
 
 

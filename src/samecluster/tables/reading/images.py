@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 import importlib
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -20,10 +22,12 @@ from samecluster.tables.table import Table
 
 ADVICE = (
     "That tells drawings, scans and aligned pictures apart. For photographs, vectors from an image "
-    "model (embeddings) are far better: --vectors FILE."
+    "model are far better: --embed MODEL, or --vectors FILE."
 )
 IMAGE_BY = ("shapes", "pixels")
 """What images are compared by."""
+CONTENT = "content"
+"""The column that has a hash of each file."""
 _SUFFIXES = (".png", ".jpg", ".jpeg", ".gif", ".bmp", ".tif", ".tiff", ".webp")
 _FLOAT, _UNPACKED = 8, 12  # bytes of a value, and of a pixel of an image and two copies of it
 _GRAY = ("1", "L", "LA", "I", "I;16")
@@ -61,7 +65,7 @@ def read_images(
     matrices = {} if size is None else {"pixels": _pixels(files, size, max_bytes)}
     if image_by == "shapes" and size is not None:
         matrices = _shapes(matrices["pixels"], size)
-    columns = [TypedColumn("name", names), TypedColumn("content", contents)]
+    columns = [TypedColumn("name", names), TypedColumn(CONTENT, contents)]
     return Table(
         folder.name,
         columns,
@@ -91,11 +95,7 @@ def _pixels(files: list[Path], size: int, max_bytes: int) -> FloatArray:
     if size < 1:
         raise InvalidInputError(f"the size of images must be at least 1 pixel, got {size}")
     check_size(f"pixels of {len(files):,} images", len(files) * size**2 * _FLOAT, max_bytes)
-    try:
-        image, operations = (importlib.import_module(f"PIL.{m}") for m in ("Image", "ImageOps"))
-    except ImportError as error:
-        raise InvalidInputError("Images need Pillow: pip install samecluster[images]") from error
-    pictures = [_picture(image, operations, file, size, max_bytes) for file in files]
+    pictures = [_picture(file, size, max_bytes) for file in files]
     if all(picture.mode == "L" for picture in pictures):
         flat = [np.asarray(picture).ravel() for picture in pictures]
     else:
@@ -105,8 +105,25 @@ def _pixels(files: list[Path], size: int, max_bytes: int) -> FloatArray:
     return np.array(flat, dtype=np.float64) / 255.0
 
 
-def _picture(image: Any, operations: Any, file: Path, size: int, max_bytes: int) -> Any:
+def _picture(file: Path, size: int, max_bytes: int) -> Any:
     """An image upright, at size by size, in gray or in colour."""
+    with opened_picture(file, max_bytes) as (opened, _):
+        mode = "L" if opened.mode in _GRAY else "RGB"
+        return opened.convert(mode).resize((size, size), _pillow()[0].Resampling.BOX)
+
+
+def _pillow() -> tuple[Any, Any]:
+    try:
+        image, operations = (importlib.import_module(f"PIL.{m}") for m in ("Image", "ImageOps"))
+    except ImportError as error:
+        raise InvalidInputError("Images need Pillow: pip install samecluster[images]") from error
+    return image, operations
+
+
+@contextmanager
+def opened_picture(file: Path, max_bytes: int = MAX_BYTES) -> Iterator[tuple[Any, Any]]:
+    """An image upright, and Pillow's module of operations on it."""
+    image, operations = _pillow()
     try:
         with warnings.catch_warnings():
             # Its limit is a matter of taste; ours is the memory.
@@ -115,8 +132,7 @@ def _picture(image: Any, operations: Any, file: Path, size: int, max_bytes: int)
         with opened:
             check_size(file, opened.width * opened.height * _UNPACKED, max_bytes)
             operations.exif_transpose(opened, in_place=True)
-            mode = "L" if opened.mode in _GRAY else "RGB"
-            return opened.convert(mode).resize((size, size), image.Resampling.BOX)
+            yield opened, operations
     except (OSError, ValueError, SyntaxError, image.DecompressionBombError) as error:
         raise InvalidInputError(
             f"{file} is no image that can be read: {reason_of(error)}"

@@ -34,10 +34,18 @@ def load_data(
     order: str | None = None,
     image_size: int = IMAGE_SIZE,
     image_by: str = "shapes",
+    embed: str | None = None,
 ) -> LoadedData:
-    """Read a table or a folder of images, and join the vectors in another file if there are any."""
+    """Read a table or a folder of images, and join the vectors in another file if there are any.
+
+    With a model to ``embed`` images by, nothing else is made of them.
+    """
+    if embed is not None and vectors is not None:
+        raise InvalidInputError("features are from --embed or from --vectors, not from both")
     if order is not None and vectors is None:
         raise InvalidInputError("--order says how vectors are joined, but there are no --vectors")
+    if embed is not None:
+        return LoadedData(read_table(path, options, image_size=None), (), (Path(path),))
     if vectors is None:
         table = read_table(path, options, image_size=image_size, image_by=image_by)
         sized = f"Images are compared by their {image_by}, at {image_size} by {image_size} pixels."

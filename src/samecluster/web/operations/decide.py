@@ -224,6 +224,21 @@ async def _choose(context: ServerContext, call: Call) -> Any:
     return await _change(context, choose)
 
 
+@OPERATIONS.declare(
+    "POST /stop-at",
+    "Stop once about this share of the labels may be wrong; null for 0.1 %. It may change again.",
+    body=record(share=nullable({"type": "number", "minimum": 0, "maximum": 0.5})),
+    reply=_CHANGED,
+    errors=[UNUSABLE],
+    for_owners=True,
+)
+async def _stop_at(context: ServerContext, call: Call) -> Any:
+    share = call["share"]
+    return await _change(
+        context, lambda session: session.set_parameters(who=call.who, expected_error=share)
+    )
+
+
 async def _change(context: ServerContext, work: Callable[[Session], None]) -> Any:
     await context.thread.call_and_see(work)
     return {"progress": context.thread.summary.progress}

@@ -185,6 +185,9 @@ PROGRESS = shared(
             description="What is left to ask, an 80 % interval.",
         ),
         audit=nullable(record(text=TEXT, met=boolean())),
+        stop_at=nullable(
+            NUMBER, description="The share of labels that may be wrong at the end, if one was set."
+        ),
         claims=array(_CLAIM),
         ended=string(description="Why nothing is left to ask, or empty."),
         n_trouble=COUNT,

@@ -3,7 +3,7 @@
 
 import { get, post } from "./api.js";
 import { button, count, element, number, styled } from "./elements.js";
-import { inCell, line, told as toldCell } from "./items.js";
+import { cellOf, inCell, isSentence, line, tellingCells, told as toldCell } from "./items.js";
 import { knownByBar } from "./known_by_bar.js";
 import { swatch } from "./palette.js";
 import { renameCluster } from "./rename_cluster.js";
@@ -216,8 +216,11 @@ function members(typical, differs) {
     return items.map((item) => inCell(item, differs));
   }
   const [first] = items;
-  const telling = first.cells.filter((cell) => differs.includes(cell.column));
-  const shown = (telling.length ? telling : first.cells).slice(0, MOST_COLUMNS);
+  // Three sentences do not fit beside each other.
+  const isLong = (cell) => items.some(({ cells }) => isSentence(cellOf({ cells }, cell.column)));
+  const telling = tellingCells(first, differs);
+  const ordered = [...telling.filter((cell) => !isLong(cell)), ...telling.filter(isLong)];
+  const shown = ordered.slice(0, MOST_COLUMNS);
   const at = first.cells.map(({ column }) => column);
   return [
     styled(

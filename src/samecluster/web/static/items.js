@@ -2,10 +2,12 @@
 
 import { element, styled } from "./elements.js";
 
-const IMAGES = "/api/v1/images/";
+// Of the server; or in a notebook, which has none, in the reply itself.
+const IMAGES = ["/api/v1/images/", "data:image/"];
 const SMALL_PICTURE = 64;
 const LARGEST_PIXEL = 26;
 const LINE_CELLS = 4;
+const SENTENCE_WORDS = 3;
 const MOST_DIGITS = 6;
 const FEW_DIGITS = 3;
 const FRACTION = /^[-+]?(\d*)\.\d{5,}$/;
@@ -43,12 +45,16 @@ export function others(question) {
 export function fetchPictures({ item, comparator, context = [], items = [], groups = [], references = [] }) {
   const members = groups.flatMap((group) => group.members);
   for (const { image } of [item, comparator, ...context, ...items, ...references, ...members].filter(Boolean)) {
-    if (image?.startsWith(IMAGES)) new Image().src = image;
+    if (isPicture(image)) new Image().src = image;
   }
 }
 
+function isPicture(image) {
+  return IMAGES.some((begin) => image?.startsWith(begin));
+}
+
 export function picture(item, attributes = {}) {
-  if (!item.image?.startsWith(IMAGES)) return null;
+  if (!isPicture(item.image)) return null;
   const image = element("img", {
     src: item.image,
     alt: `Picture of ${item.title}`,
@@ -90,7 +96,7 @@ export function whole(item, differs = []) {
       element(
         "dl",
         { class: "cells" },
-        item.cells.map((cell) => cellLine(cell, differs.includes(cell.column))),
+        tellingFirst(item, differs).map((cell) => cellLine(cell, differs.includes(cell.column))),
       ),
   );
 }
@@ -98,8 +104,7 @@ export function whole(item, differs = []) {
 // One item in a cell of a grid: its picture, the beginning of its text, or the columns that differ.
 export function inCell(item, differs) {
   if (item.image) return element("figure", { class: "in-cell" }, picture(item), caption(item.title));
-  const telling = item.cells.filter((cell) => differs.includes(cell.column));
-  const cells = telling.length ? telling : item.cells;
+  const cells = tellingCells(item, differs);
   return element(
     "span",
     { class: "in-cell" },
@@ -110,12 +115,14 @@ export function inCell(item, differs) {
         "span",
         { class: "cell-rows" },
         cells.map((cell) =>
-          element(
-            "span",
-            { class: "cell-row" },
-            element("span", { class: "cell-column", title: cell.column }, cell.column),
-            element("span", { title: cell.text }, told(cell)),
-          ),
+          isSentence(cell)
+            ? element("span", { class: "cell-sentence", title: cell.column }, cell.text)
+            : element(
+                "span",
+                { class: "cell-row" },
+                element("span", { class: "cell-column", title: cell.column }, cell.column),
+                element("span", { title: cell.text }, told(cell)),
+              ),
         ),
       ),
   );
@@ -128,8 +135,7 @@ export function besideInCell(reference, item, differs) {
     const kind = item.image ? "beside-pictures" : "beside-texts";
     return element("span", { class: `in-pair ${kind}` }, inCell(reference, differs), inCell(item, differs));
   }
-  const telling = item.cells.filter((cell) => differs.includes(cell.column));
-  const cells = telling.length ? telling : item.cells;
+  const cells = tellingCells(item, differs);
   return element(
     "span",
     { class: "in-pair" },
@@ -147,6 +153,22 @@ export function besideInCell(reference, item, differs) {
       }),
     ),
   );
+}
+
+// Cells in which items differ, in the order of `differs`: the telling ones come first.
+export function tellingCells(item, differs) {
+  const telling = tellingFirst(item, differs).filter(({ column }) => differs.includes(column));
+  return telling.length ? telling : item.cells;
+}
+
+function tellingFirst(item, differs) {
+  const telling = differs.map((column) => cellOf(item, column)).filter(Boolean);
+  return [...telling, ...item.cells.filter((cell) => !telling.includes(cell))];
+}
+
+// Needs no name of a column, and more than half a line.
+export function isSentence({ text, percentile }) {
+  return percentile == null && (text ?? "").trim().split(/\s+/).length >= SENTENCE_WORDS;
 }
 
 function cellLine(cell, isMarked) {
@@ -264,7 +286,7 @@ function row(left, question, context, differs) {
   );
 }
 
-function cellOf(item, column) {
+export function cellOf(item, column) {
   return item.cells.find((cell) => cell.column === column);
 }
 

@@ -1,7 +1,7 @@
 // How far the session is: labels by how they are known, what they rest on, what is left, and where
 // the items lie, live.
 
-import { get } from "./api.js";
+import { get, post } from "./api.js";
 import { count, element, number } from "./elements.js";
 import { knownByBar, knownByLegend } from "./known_by_bar.js";
 import { swatch } from "./palette.js";
@@ -12,18 +12,25 @@ export function progressView(root, app, signal) {
   const heading = element("h1", { tabindex: "-1" }, "Progress");
   const told = element("div", { class: "told" });
   const plot = new LivePlot(app, signal);
+  const goal = app.session.role === "owner" && new StopAt(app);
   root.replaceChildren(
     element(
       "section",
       { class: "progress" },
       heading,
-      element("div", { class: "two" }, told, plot.node),
+      element(
+        "div",
+        { class: "two" },
+        element("div", { class: "told" }, told, goal && goal.node),
+        plot.node,
+      ),
     ),
   );
   const draw = () => {
     if (!app.progress) return;
     heading.textContent = knownLine(app.progress);
     drawTold(told, app.progress, app.session.sample);
+    if (goal) goal.draw(app.progress);
   };
   app.addEventListener("progress", draw, { signal });
   draw();
@@ -68,6 +75,62 @@ function leftText({ left, ended }) {
   if (ended) return sentence(ended);
   if (!left) return "Not known yet; an estimate comes after a few answers.";
   return left.text;
+}
+
+// "Stop when about 2 % of the labels may be wrong": a field of its own, which what is told live
+// does not replace while somebody types.
+class StopAt {
+  #app;
+  #field = element("input", {
+    type: "number",
+    min: "0",
+    max: "50",
+    step: "any",
+    placeholder: "0.1",
+    "aria-label": "Percent of the labels that may be wrong at the end",
+  });
+
+  constructor(app) {
+    this.#app = app;
+    this.node = element(
+      "form",
+      { class: "card stop-at" },
+      element("h2", {}, "When to stop"),
+      element(
+        "p",
+        {},
+        "Stop when about ",
+        this.#field,
+        " % of the labels may be wrong. ",
+        element("button", { type: "submit" }, "Set"),
+      ),
+      element("p", { class: "by" }, "An estimate, for predicted labels; an audit shows a bound."),
+    );
+    this.node.hidden = true;
+    this.node.addEventListener("submit", (event) => {
+      event.preventDefault();
+      this.#set();
+    });
+  }
+
+  draw({ by_how: byHow, stop_at: share }) {
+    this.node.hidden = !byHow.predicted && share === null;
+    if (document.activeElement === this.#field) return;
+    this.#field.value = share === null ? "" : `${Number((100 * share).toPrecision(6))}`;
+  }
+
+  async #set() {
+    const text = this.#field.value.trim();
+    try {
+      await post("stop-at", { share: text === "" ? null : Number(text) / 100 }, 300);
+      this.#field.blur();
+      await this.#app.refreshProgress();
+      await this.#app.queue.refresh();
+      this.#app.notify(`It stops when about ${text || "0.1"} % of the labels may be wrong.`);
+    } catch (error) {
+      this.#app.notify(error.message);
+    }
+  }
 }
 
 class LivePlot {

@@ -41,6 +41,7 @@ _USABLE = {
     "lift",
     "clusters",
     "audit",
+    "stop_at",
     "max_questions",
     "max_looks",
     "looks",

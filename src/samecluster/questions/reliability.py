@@ -49,13 +49,3 @@ class Reliability:
         mean = (a + wrong) / (s + 1.0)
         square = (a + 1.0) * (a + 2.0 * wrong) / ((s + 1.0) * (s + 2.0))
         return Reliability(mean, mean * (1.0 - mean) / (square - mean * mean) - 1.0)
-
-    def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Bounds of the error rate that leave out the same probability on both sides."""
-        from scipy.special import betaincinv
-
-        if math.isinf(self.strength):
-            return self.error, self.error
-        tail = (1.0 - confidence) / 2.0
-        wrong, right = self.error * self.strength, (1.0 - self.error) * self.strength
-        return float(betaincinv(wrong, right, tail)), float(betaincinv(wrong, right, 1.0 - tail))
