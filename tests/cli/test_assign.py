@@ -89,7 +89,7 @@ def test_blocks_and_the_order_of_columns_make_no_difference(session: Path, tmp_p
 
 def test_rows_far_away_are_in_no_cluster(session: Path, tmp_path: Path) -> None:
     new, out = write(tmp_path / "n.csv", [1], a=1e6), tmp_path / "o.csv"
-    assert assign(session, new, out).how[How.UNASSIGNED.name.lower()] == 1
+    assert assign(session, new, out).how[How.UNASSIGNED] == 1
     (row,) = rows_of(out)
     assert (row["cluster"], row["how"], row["probability"]) == ("", "unassigned", "")
 
@@ -174,7 +174,7 @@ def test_arrays_need_the_same_number_of_columns(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     session, new = data.with_name("d.npy.samecluster"), tmp_path / "n.npy"
     np.save(new, MADE.X[200:])
-    assert assign(session, new, tmp_path / "o.csv").how["proven"] > 290
+    assert assign(session, new, tmp_path / "o.csv").how[How.PROVEN] > 290
     for wrong, message in ((3, "n.npy has 3 columns"), (1, "no column 'x1'")):
         np.save(new, np.ones((4, wrong)))
         with pytest.raises(InvalidInputError, match=message):

@@ -8,13 +8,11 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster._typing import FloatArray, IntArray
-from samecluster.recovery.result.how import How
-
-_WORDS = np.array([how.name.lower() for how in How])
+from samecluster.recovery.result.how import CodedLabels, How, ways
 
 
 @dataclass(frozen=True, eq=False)
-class Assignment:
+class Assignment(CodedLabels):
     """Labels for new rows. As text it says how they are known, and under which premise.
 
     Attributes
@@ -41,15 +39,6 @@ class Assignment:
     lift: str = ""
 
     @property
-    def how(self) -> npt.NDArray[np.str_]:
-        """How each label is known: asked, proven, inferred, predicted or unassigned."""
-        return np.asarray(_WORDS[self.how_codes])
-
-    def count(self, how: How) -> int:
-        """How many labels are known this way."""
-        return int(np.count_nonzero(self.how_codes == how))
-
-    @property
     def premise(self) -> str:
         """What proven and inferred labels of new rows rest on; empty where there are none."""
         if self.margin is None or not (self.how_codes >= How.INFERRED).any():
@@ -62,10 +51,7 @@ class Assignment:
         )
 
     def __str__(self) -> str:
-        known = ", ".join(
-            f"{self.count(how):,} {how.name.lower()}" for how in reversed(How) if self.count(how)
-        )
-        lines = [f"{len(self.labels):,} rows: {known or 'nothing'}"]
+        lines = [f"{len(self.labels):,} rows: {ways(self.by_how) or 'nothing'}"]
         if self.premise:
             lines.append(f"proven and inferred {self.premise}")
         if len(self.refuted):

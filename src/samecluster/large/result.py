@@ -22,7 +22,7 @@ from samecluster.lifts.lift import ColumnMap
 from samecluster.questions.pair import Answer
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
-from samecluster.recovery.result.how import How
+from samecluster.recovery.result.how import CodedLabels, ways
 from samecluster.recovery.result.result import MarginSearch
 from samecluster.recovery.result.separation import ProofSummary
 
@@ -47,7 +47,7 @@ class SampleRows:
 
 
 @dataclass(frozen=True, eq=False)
-class LargeRecovery:
+class LargeRecovery(CodedLabels):
     """The outcome of a recovery in blocks.
 
     Attributes
@@ -117,17 +117,10 @@ class LargeRecovery:
         """What is claimed about the labels, and what that rests on: a sentence for each claim."""
         return tuple(map(str, self.claims))
 
-    def count(self, how: How) -> int:
-        """How many labels are known this way."""
-        return int(np.count_nonzero(self.how_codes == how))
-
     def __repr__(self) -> str:
-        known = ", ".join(
-            f"{self.count(how):,} {how.name.lower()}" for how in reversed(How) if self.count(how)
-        )
         return (
             f"<LargeRecovery: {len(self.labels):,} points, {self.n_questions:,} questions, "
-            f"labels {known}>"
+            f"labels {ways(self.by_how)}>"
         )
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from samecluster.recovery.result.audit_report import AuditReport
-from samecluster.recovery.result.how import How
+from samecluster.recovery.result.how import How, ways
 from samecluster.recovery.result.result import Recovery
-from samecluster.recovery.result.sentences import goal_reached
+from samecluster.recovery.result.sentences import count, goal_reached
 from samecluster.sessions.state.state import BUDGETS, State
 
 
@@ -43,16 +43,12 @@ class Progress:
         return self.n_items - self.by_how.get(How.UNASSIGNED, 0)
 
     def __str__(self) -> str:
-        ways = ", ".join(
-            f"{self.by_how[how]:,} {how.name.lower()}"
-            for how in reversed(How)
-            if how is not How.UNASSIGNED and self.by_how.get(how)
-        )
+        known = ways({**self.by_how, How.UNASSIGNED: 0})
         text = f"{self.n_labelled:,} of {self.n_items:,} items have a label"
-        text += f" ({ways})" if ways else ""
-        text += f" after {_count(self.n_questions, 'question')}"
-        text += f" in {_count(self.n_looks, 'look')}" if 0 < self.n_looks < self.n_questions else ""
-        text += f"; {_count(self.n_trouble, 'thing')} to look at" if self.n_trouble else ""
+        text += f" ({known})" if known else ""
+        text += f" after {count(self.n_questions, 'question')}"
+        text += f" in {count(self.n_looks, 'look')}" if 0 < self.n_looks < self.n_questions else ""
+        text += f"; {count(self.n_trouble, 'thing')} to look at" if self.n_trouble else ""
         text += f"; {self.audit}" if self.audit is not None else ""
         return text + (f"; {self.ended}" if self.ended else "")
 
@@ -66,13 +62,13 @@ def reason_of_end(state: State, recovery: Recovery, is_done: bool, is_cut_short:
     if state.finished:
         return "finished"
     for name in state.spent_budgets:
-        return f"the budget of {_count(state.parameters[name], BUDGETS[name])} is spent"
+        return f"the budget of {count(state.parameters[name], BUDGETS[name])} is spent"
     if not is_done:
         return ""
     if is_cut_short:
         left = {name: state.left_of(name) for name in BUDGETS}
         name = min((n for n in left if left[n] is not None), key=lambda n: left[n] or 0)
-        budget = _count(state.parameters[name], BUDGETS[name])
+        budget = count(state.parameters[name], BUDGETS[name])
         return f"the next look does not fit into the budget of {budget}"
     if recovery.audit is not None and recovery.audit.met:
         return "the bound is met"
@@ -80,7 +76,3 @@ def reason_of_end(state: State, recovery: Recovery, is_done: bool, is_cut_short:
     if goal is not None and recovery.count(How.PREDICTED):
         return goal_reached(goal)
     return "nothing is left to ask"
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number:,} {noun}" + ("" if number == 1 else "s")

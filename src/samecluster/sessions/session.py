@@ -25,7 +25,6 @@ from samecluster.errors import (
 )
 from samecluster.points.array import validated
 from samecluster.questions.pair import Verdict
-from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import Premise
 from samecluster.sessions.answer_desk import AnswerDesk
 from samecluster.sessions.conflicts import Conflict
@@ -293,7 +292,7 @@ class Session:
             n_clusters=len(self._known.anchors()),
             n_questions=self.state.n_questions,
             n_looks=self.state.n_looks,
-            by_how={how: known.count(how) for how in How},
+            by_how=known.by_how,
             n_trouble=len(self.trouble),
             audit=known.audit,
             ended=reason_of_end(self.state, known, run.done, run.labelling.cut_short),

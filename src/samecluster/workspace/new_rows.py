@@ -13,7 +13,7 @@ from samecluster._extras import pyarrow
 from samecluster._files import check_output
 from samecluster.assignment.labeller import RowLabeller
 from samecluster.errors import InvalidInputError
-from samecluster.recovery.result.how import How
+from samecluster.recovery.result.how import How, ways
 from samecluster.recovery.result.sentences import count
 from samecluster.tables.messages import brief
 from samecluster.tables.reading.blocks import SIZE, is_large, table_blocks
@@ -23,6 +23,7 @@ from samecluster.tables.writing import Found, format_of, write_blocks
 from samecluster.workspace.export import ResultFiles, Snapshot
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.request import Request
+from samecluster.workspace.status import how_counts
 
 _MOST_LISTED = 5  # categories and rows that a line names
 
@@ -31,7 +32,7 @@ _MOST_LISTED = 5  # categories and rows that a line names
 class NewLabels:
     """What was said about new rows, counted over all blocks."""
 
-    how: Counter[str] = field(default_factory=Counter)
+    how: Counter[How] = field(default_factory=Counter)
     n_rows: int = 0
     refuted: list[str] = field(default_factory=list)
     unseen: dict[str, set[str]] = field(default_factory=dict)
@@ -39,9 +40,7 @@ class NewLabels:
 
     def lines(self, out: str) -> list[str]:
         """What to tell the user."""
-        words = [how.name.lower() for how in reversed(How)]
-        parts = [f"{self.how[word]:,} {word}" for word in words if self.how[word]]
-        lines = [f"{out} has {count(self.n_rows, 'row')}: {', '.join(parts)}."]
+        lines = [f"{out} has {count(self.n_rows, 'row')}: {ways(self.how)}."]
         if self.premise:
             lines.append(f"Proven and inferred {self.premise}.")
         if self.refuted:
@@ -58,10 +57,9 @@ class NewLabels:
 
     def facts(self) -> dict[str, Any]:
         """The same as data."""
-        words = [how.name.lower() for how in reversed(How)]
         return {
             "rows": self.n_rows,
-            "how": {word: self.how[word] for word in words},
+            "how": how_counts(self.how),
             "in_two_reaches": self.refuted,
             "unseen_categories": {name: sorted(found) for name, found in self.unseen.items()},
             "premise": self.premise,
@@ -135,8 +133,8 @@ def _found(
         rows = features.kept(table)
         assigned = labeller.assign(features.apply(table))
         labels.n_rows += len(table)
-        labels.how.update(assigned.how.tolist())
-        labels.how[How.UNASSIGNED.name.lower()] += len(table) - len(rows)
+        labels.how.update(assigned.by_how)
+        labels.how[How.UNASSIGNED] += len(table) - len(rows)
         labels.refuted += [table.row_name(int(rows[at])) for at in assigned.refuted.tolist()]
         labels.premise = labels.premise or assigned.premise
         names = [known.names.get(label, label) for label in assigned.labels.tolist()]

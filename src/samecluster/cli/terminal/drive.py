@@ -11,7 +11,7 @@ from samecluster.cli.terminal.answerers import Answerer
 from samecluster.cli.terminal.screen import Screen
 from samecluster.cli.terminal.waiting import CompilingColumn
 from samecluster.recovery.result.audit_report import AuditReport
-from samecluster.recovery.result.how import How
+from samecluster.recovery.result.how import ways
 from samecluster.recovery.result.sentences import count
 from samecluster.sessions.running.drivers import drive_session
 from samecluster.sessions.session import Session
@@ -71,6 +71,5 @@ def drive(console: Screen, session: Session, answerer: Answerer) -> None:
 def _course(session: Session, spent: str = "") -> str:
     """Questions so far, labels by how they are known, and what was spent."""
     known = session.snapshot()
-    ways = [f"{known.count(how):,} {how.name.lower()}" for how in reversed(How) if known.count(how)]
-    said = [count(known.n_questions, "question"), ", ".join(ways), spent]
+    said = [count(known.n_questions, "question"), ways(known.by_how), spent]
     return "; ".join(filter(None, said))

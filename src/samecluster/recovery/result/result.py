@@ -20,11 +20,9 @@ from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.claims import Claim, ClaimBasis, Foresight, GivenCheck, claims
 from samecluster.recovery.result.clustering_error import clustering_error
 from samecluster.recovery.result.explain import explain
-from samecluster.recovery.result.how import How
+from samecluster.recovery.result.how import CodedLabels, How, ways
 from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.separation import summary_of
-
-_WORDS = np.array([how.name.lower() for how in How])
 
 
 @dataclass(frozen=True)
@@ -83,7 +81,7 @@ class Refutation:
 
 
 @dataclass(frozen=True, eq=False)
-class Recovery:
+class Recovery(CodedLabels):
     """The outcome of a recovery, complete or not.
 
     Attributes
@@ -153,15 +151,6 @@ class Recovery:
         if sure is not None:
             sure = np.where(codes > How.PREDICTED, np.nan, sure)
         return replace(self, models=names, how_codes=codes, probability=sure)
-
-    @property
-    def how(self) -> npt.NDArray[np.str_]:
-        """How each label is known: asked, proven, inferred, predicted or unassigned."""
-        return np.asarray(_WORDS[self.how_codes])
-
-    def count(self, how: How) -> int:
-        """How many labels are known this way."""
-        return int(np.count_nonzero(self.how_codes == how))
 
     @property
     def lift(self) -> ColumnMap | None:
@@ -239,7 +228,7 @@ class Recovery:
 
     def summary(self) -> dict[str, Any]:
         """What is known, as plain values; ``print(found.summary()["text"])`` shows it."""
-        counts = {how.name.lower(): self.count(how) for how in reversed(How) if self.count(how)}
+        counts = {how.name.lower(): n for how, n in reversed(self.by_how.items()) if n}
         found = len(np.unique(self.labels[self.labels >= 0]))
         first = (
             f"{len(self.labels):,} points in {found} clusters by {self.method}, "
@@ -281,9 +270,9 @@ class Recovery:
     def _repr_html_(self) -> str:
         """For notebooks: how many labels are known in which way."""
         rows = "".join(
-            f"<tr><td>{how.name.lower()}</td><td>{self.count(how):,}</td></tr>"
-            for how in reversed(How)
-            if self.count(how)
+            f"<tr><td>{how.name.lower()}</td><td>{number:,}</td></tr>"
+            for how, number in reversed(self.by_how.items())
+            if number
         )
         found = len(np.unique(self.labels[self.labels >= 0]))
         rests = "".join(f"<li>{escape(line)}</li>" for line in self.assumptions)
@@ -294,13 +283,10 @@ class Recovery:
         )
 
     def __repr__(self) -> str:
-        known = ", ".join(
-            f"{self.count(how):,} {how.name.lower()}" for how in reversed(How) if self.count(how)
-        )
         found = len(np.unique(self.labels[self.labels >= 0]))
         return (
             f"<Recovery by {self.method}: {len(self.labels):,} points in {found} clusters, "
-            f"{self.n_questions:,} questions, labels {known}>"
+            f"{self.n_questions:,} questions, labels {ways(self.by_how)}>"
         )
 
 

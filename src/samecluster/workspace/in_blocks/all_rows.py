@@ -21,7 +21,7 @@ from samecluster.proof.files import writing_proof
 from samecluster.recovery.certify.plan import Certify
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
-from samecluster.recovery.result.how import How
+from samecluster.recovery.result.how import How, ways
 from samecluster.recovery.result.separation import summary_of
 from samecluster.workspace.data import BlockData
 from samecluster.workspace.export import points_beside, written_points
@@ -73,9 +73,7 @@ def sample_line(opened: OpenSession, session: str | None = None) -> str | None:
 
 def row_counts(found: AllRowsSweep) -> str:
     """All rows by how they are known, for people."""
-    by_how = found.by_how
-    ways = ", ".join(f"{by_how[how]:,} {how.name.lower()}" for how in reversed(How) if by_how[how])
-    return f"All {found.n:,} rows: {ways}."
+    return f"All {found.n:,} rows: {ways(found.by_how)}."
 
 
 def row_claims(
