@@ -20,8 +20,7 @@ from samecluster.geometry.semidefinite.certificates import (
     exact_certificate,
     holds_exactly,
     holds_for_each,
-    shown_inside,
-    shown_outside,
+    shown,
     widened,
 )
 from samecluster.geometry.semidefinite.solver import (
@@ -294,12 +293,12 @@ def test_regions_are_exactly_what_the_certificate_shows(seed, inside) -> None:
     case = certified(seed, inside)
     assume(case is not None)
     exact, wide, positives, negatives, gamma, at = case
-    side, shown = (negatives, shown_inside) if inside else (positives, shown_outside)
+    side = negatives if inside else positives
     rng = np.random.default_rng(seed)
     rows = side[at] + rng.normal(size=(30, side.shape[1])) * rng.choice([0.01, 0.1, 1.0], (30, 1))
     rows[:, -1] = 1.0
-    narrow = shown(exact, positives, negatives, at, rows)
-    decided = shown(wide, positives, negatives, at, rows)
+    narrow = shown(exact, positives, negatives, at, rows, inside=inside)
+    decided = shown(wide, positives, negatives, at, rows, inside=inside)
     assert holds_exactly(wide, positives, negatives, gamma)
     assert (decided | ~narrow).all(), "widening loses nothing"
     exactly = holds_for_each(wide, positives, negatives, at, rows, inside=inside)
@@ -322,12 +321,12 @@ def test_regions_decide_more_than_the_point_they_came_from(inside) -> None:
         if case is None:
             continue
         _, wide, positives, negatives, _, at = case
-        side, shown = (negatives, shown_inside) if inside else (positives, shown_outside)
-        assert shown(wide, positives, negatives, at, side[[at]]).all()
+        side = negatives if inside else positives
+        assert shown(wide, positives, negatives, at, side[[at]], inside=inside).all()
         rng = np.random.default_rng(seed)
         rows = side[at] + 0.03 * rng.normal(size=(100, side.shape[1]))
         rows[:, -1] = 1.0
-        share.append(shown(wide, positives, negatives, at, rows).mean())
+        share.append(shown(wide, positives, negatives, at, rows, inside=inside).mean())
         cases += 1
     assert cases >= 15
     assert np.mean(share) > 0.6
@@ -339,8 +338,8 @@ def test_regions_of_an_unused_row_are_empty() -> None:
     negatives = lifted(np.array([[1.1], [9.0]]))
     certificate = Certificate(np.array([0.05, 1.2, 0.0]), np.array([1.0, 0.0]))
     assert holds_exactly(certificate, positives, negatives, 1.0)
-    assert not shown_inside(certificate, positives, negatives, 1, negatives).any()
-    assert not shown_outside(certificate, positives, negatives, 2, positives).any()
+    assert not shown(certificate, positives, negatives, 1, negatives, inside=True).any()
+    assert not shown(certificate, positives, negatives, 2, positives, inside=False).any()
 
 
 # -- hopeless and awkward input ------------------------------------------------------------------
@@ -401,8 +400,8 @@ def test_rows_that_cannot_be_judged_are_unclear() -> None:
         assert exact_certificate(found.lam, found.mu, positives, negatives, 1.0) is None
         ones = Certificate(np.ones(len(positives)), np.ones(len(negatives)))
         if len(positives) and len(negatives):
-            assert not shown_inside(ones, positives, negatives, 0, good).any()
-            assert not shown_outside(ones, positives, negatives, 0, good[:0]).any()
+            assert not shown(ones, positives, negatives, 0, good, inside=True).any()
+            assert not shown(ones, positives, negatives, 0, good[:0], inside=False).any()
 
 
 def test_negatives_may_be_as_far_away_as_floats_go() -> None:

@@ -16,8 +16,7 @@ from samecluster._typing import FloatArray
 from samecluster.geometry.semidefinite.certificates import (
     Certificate,
     exact_certificate,
-    shown_inside,
-    shown_outside,
+    shown,
     widened,
 )
 from samecluster.geometry.semidefinite.solver import Feasibility, decide
@@ -331,10 +330,9 @@ class Ball:
         others = np.append(self.others, y) if inside else self.others
         at = len(others if inside else members) - 1
         found = widened(found, self.margin, inside=inside, at=at)
-        shown = (shown_inside if inside else shown_outside)(
-            found, self.rows[members], self.rows[others], at, self.rows[self.unknown]
-        )
-        items = np.append(y, np.setdiff1d(self.unknown[shown], [y]))
+        rows = self.rows[self.unknown]
+        are_shown = shown(found, self.rows[members], self.rows[others], at, rows, inside=inside)
+        items = np.append(y, np.setdiff1d(self.unknown[are_shown], [y]))
         columns = weights_of(self.members, found.lam[: len(self.members)])
         non_members = weights_of(self.others, found.mu[: len(self.others)])
         weight = float((found.mu if inside else found.lam)[-1])
@@ -344,7 +342,7 @@ class Ball:
 @given(st.integers(0, 10**6), st.booleans())
 def test_certificates_show_many_items_and_only_what_is_true(seed, inside) -> None:
     ball = Ball(seed)
-    shown = 0
+    n_shown = 0
     for y in ball.unknown:
         made = ball.record(int(y), inside)
         if made is None:
@@ -354,7 +352,7 @@ def test_certificates_show_many_items_and_only_what_is_true(seed, inside) -> Non
         assert found.n_records["sdp"] == len(items)
         assert (ball.truth[items] == inside).all()
         assert not inside or (found.labels[items] == 0).all()
-        shown += len(items)
+        n_shown += len(items)
         # One that it does not show is refused under its own number.
         start = len(ball.known)
         for stranger in ball.unknown[ball.truth[ball.unknown] != inside][:4]:
@@ -366,7 +364,7 @@ def test_certificates_show_many_items_and_only_what_is_true(seed, inside) -> Non
             assert refused_at(ball.X, [*without, made], ball.margin) == start - 1
         named = [*ball.known, ["cluster", int(ball.others[0])]]
         assert refused_at(ball.X, [*named, [made[0], 1, *made[2:]]], ball.margin) == start + 1
-    assume(shown)
+    assume(n_shown)
 
 
 def test_one_certificate_may_show_many_items() -> None:

@@ -161,37 +161,7 @@ def widened(certificate: Certificate, margin: float, *, inside: bool, at: int) -
     return Certificate(lam, mu)
 
 
-def shown_inside(
-    certificate: Certificate,
-    positives: FloatArray,
-    negatives: FloatArray,
-    at: int,
-    rows: FloatArray,
-) -> BoolArray:
-    """For which rows the certificate holds in place of row ``at`` of the negatives: they are in.
-
-    With M = Σλppᵀ − Σμnnᵀ over the others, M ≻ 0, these are the y with yᵀM⁻¹y ≤ 1/μ_at. It is
-    computed in floats with room for rounding; `holds_exactly` tells of each.
-    """
-    return _shown(certificate, positives, negatives, at, rows, inside=True)
-
-
-def shown_outside(
-    certificate: Certificate,
-    positives: FloatArray,
-    negatives: FloatArray,
-    at: int,
-    rows: FloatArray,
-) -> BoolArray:
-    """For which rows the certificate holds in place of row ``at`` of the positives: they are out.
-
-    With M = Σλppᵀ − Σμnnᵀ over the others, which must have exactly one eigenvalue below 0 and no
-    other at 0, these are the y with −yᵀM⁻¹y ≥ 1/λ_at. As for `shown_inside`, up to rounding.
-    """
-    return _shown(certificate, positives, negatives, at, rows, inside=False)
-
-
-def _shown(
+def shown(
     certificate: Certificate,
     positives: FloatArray,
     negatives: FloatArray,
@@ -200,7 +170,14 @@ def _shown(
     *,
     inside: bool,
 ) -> BoolArray:
-    shown, lam = np.zeros(len(rows), dtype=np.bool_), certificate.lam
+    """For which rows the certificate holds in place of one of its own, so that they are in or out.
+
+    That is row ``at`` of the negatives (inside) or of the positives. With M = Σλppᵀ − Σμnnᵀ over
+    the others, rows y with yᵀM⁻¹y ≤ 1/μ_at are in if M ≻ 0; rows with −yᵀM⁻¹y ≥ 1/λ_at are out if M
+    has exactly one eigenvalue below 0 and no other at 0. It is computed in floats with room for
+    rounding; `holds_exactly` tells of each.
+    """
+    none, lam = np.zeros(len(rows), dtype=np.bool_), certificate.lam
     weight = (certificate.mu if inside else lam)[at]
     used = certificate.mu > 0
     outer = negatives[used] * np.sqrt(certificate.mu[used])[:, None]
@@ -208,17 +185,17 @@ def _shown(
     with np.errstate(all="ignore"):
         rounding = round_coordinates(positives[lam > 0] * np.sqrt(lam[lam > 0])[:, None])
         if rounding is None or not weight > 0:
-            return shown
+            return none
         T, noise = rounding
         # In these coordinates Σλppᵀ is a multiple of 1; the row to be replaced is taken out.
         size, outer, replaced = float(np.count_nonzero(lam)), outer @ T, replaced @ T
         change = np.outer(replaced, replaced) * (1.0 if inside else -1.0)
         M = np.eye(len(T)) * size - outer.T @ outer + change
         if not np.isfinite(M).all():
-            return shown
+            return none
         # Of several eigenvalues at or below 0 one row cannot lift all.
         if not np.linalg.eigvalsh(M)[0 if inside else 1] > _SINGULAR * size:
-            return shown
+            return none
         images = rows @ T
         solved = np.linalg.solve(M, images.T).T
         found = weight * np.sum(images * solved, axis=1)

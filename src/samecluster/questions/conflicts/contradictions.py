@@ -149,32 +149,25 @@ class SameGraph:
 
     def bridges(self, starts: Iterable[int]) -> set[Answer]:
         """The "same" answers without which the groups of these items fall apart."""
-        above: dict[int, int] = {}
-        depth: dict[int, int] = {}
-        # Each item points to the topmost one that it reaches upward along cycles.
-        top: dict[int, int] = {}
-        for start in starts:
-            if start in depth:
-                continue
-            depth[start], top[start] = 0, start
-            for here in (queue := [start]):
-                for there in self.neighbours(here):
-                    if there not in depth:
-                        depth[there], above[there], top[there] = depth[here] + 1, here, there
-                        queue.append(there)
-            for here in queue:
-                for there, said in self.neighbours(here).items():
-                    in_tree = above.get(there) == here or above.get(here) == there
-                    if here < there and (len(said) > 1 or not in_tree):
-                        _close_cycle(here, there, above, depth, top)
-        return {self._neighbours[item][up][0] for item, up in above.items() if top[item] == item}
+        one_of_each = {self.group(start): start for start in starts}.values()
+        return {answer for start in one_of_each for answer, _, _ in self._seams([start])}
 
     def seams(self, start: int) -> Iterator[tuple[Answer, list[int]]]:
         """The "same" answers without which the group of an item falls in two, and the part that
         each of them holds to the item."""
+        items = [start]
+        for answer, begin, end in self._seams(items):
+            yield answer, items[begin:end]
+
+    def _seams(self, items: list[int]) -> Iterator[tuple[Answer, int, int]]:
+        """The seams around the one item that is there; others are added as they are met.
+
+        They are met depth first, so that a part is met in one go: it is from here to before there.
+        """
+        start = items[0]
         above: dict[int, int] = {}
         order, open_ = {start: 0}, [(start, iter(self.neighbours(start)))]
-        low, items = {start: 0}, [start]
+        low = {start: 0}
         while open_:
             here, others = open_[-1]
             there = next((one for one in others if one != above.get(here)), None)
@@ -193,8 +186,7 @@ class SameGraph:
                 low[up] = min(low[up], low[here])
                 said = self._neighbours[here][up]
                 if low[here] == order[here] and len(said) == 1:
-                    # All that was met since: depth first, so that a part is met in one go.
-                    yield said[0], items[order[here] :]
+                    yield said[0], order[here], len(items)
 
     def _next_front(self, front: list[int], before: dict[int, int]) -> list[int]:
         reached = []
@@ -221,24 +213,3 @@ def _walk(before: Mapping[int, int], item: int) -> list[int]:
         item = before[item]
         items.append(item)
     return items
-
-
-def _close_cycle(
-    a: int, b: int, above: Mapping[int, int], depth: Mapping[int, int], top: dict[int, int]
-) -> None:
-    """Note that the way in the tree between two items lies on a cycle."""
-    a, b = _topmost(a, top), _topmost(b, top)
-    while a != b:
-        if depth[a] < depth[b]:
-            a, b = b, a
-        top[a] = above[a]
-        a = _topmost(a, top)
-
-
-def _topmost(item: int, top: dict[int, int]) -> int:
-    found = item
-    while top[found] != found:
-        found = top[found]
-    while top[item] != found:
-        top[item], item = found, top[item]
-    return found

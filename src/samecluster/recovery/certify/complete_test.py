@@ -17,8 +17,7 @@ from samecluster.geometry.reach.members import spread_basis
 from samecluster.geometry.semidefinite.certificates import (
     exact_certificate,
     holds_for_each,
-    shown_inside,
-    shown_outside,
+    shown,
     widened,
 )
 from samecluster.geometry.semidefinite.solver import Decision, Feasibility, decide
@@ -170,9 +169,9 @@ class EllipsoidPool:
         certificate = widened(certificate, self.known.log.margin, inside=not inside, at=at)
         items = np.append(region[region != item], item)
         rows = self._rows(items)
-        shown = (shown_outside if inside else shown_inside)(certificate, P, N, at, rows)
-        shown[-1] = True
-        items, rows = items[shown], rows[shown]
+        are_shown = shown(certificate, P, N, at, rows, inside=not inside)
+        are_shown[-1] = True
+        items, rows = items[are_shown], rows[are_shown]
         items = items[holds_for_each(certificate, P, N, at, rows, inside=not inside)]
         if not len(items):
             return items
