@@ -77,9 +77,6 @@ class Column(Protocol):
     @property
     def missing(self) -> BoolArray: ...
 
-    def is_distinct(self) -> bool:
-        """No value occurs twice."""
-
 
 class Cells(Protocol):
     """The cells of a text table, cut out of the text when they are needed."""
@@ -126,9 +123,6 @@ class TextColumn:
             return self.numbers.missing
         no_value = self._no_value
         return np.fromiter((c.strip() in no_value for c in self.texts), np.bool_, len(self))
-
-    def is_distinct(self) -> bool:
-        return len(set(self.texts)) == len(self.texts)
 
     def _quickly(self) -> FloatArray | None:
         """All cells at once, or None if one of them needs a closer look."""
@@ -206,9 +200,6 @@ class TypedColumn:
         if isinstance(values, np.ndarray) and values.dtype.itemsize == 8:
             values = values.tolist()  # Python's own numbers are quicker; narrow floats would widen
         return [plain_text(value) for value in values]
-
-    def is_distinct(self) -> bool:
-        return len(set(self.texts)) == len(self)
 
     def without(self, words: Sequence[str]) -> TypedColumn:
         """The same with no value where one of these words, or its number, stands."""

@@ -41,12 +41,14 @@ class _Files:
     network: Path
     beside: Path | None
 
-    def fingerprint(self) -> str:
-        state = hashlib.blake2b(digest_size=8)
-        for file in filter(None, (self.network, self.beside)):
-            with file.open("rb") as opened:
-                state.update(hashlib.file_digest(opened, "blake2b").digest())
-        return state.hexdigest()
+
+def fingerprint_of(*files: Path) -> str:
+    """By which the files of a model are known again."""
+    state = hashlib.blake2b(digest_size=8)
+    for file in files:
+        with file.open("rb") as opened:
+            state.update(hashlib.file_digest(opened, "blake2b").digest())
+    return state.hexdigest()
 
 
 class EmbeddingModel:
@@ -56,7 +58,7 @@ class EmbeddingModel:
         runtime, self._tokenizers = onnx_embedding()
         self.name, self.kind = name, kind
         files = _found_files(name, kind)
-        self.fingerprint = files.fingerprint()
+        self.fingerprint = fingerprint_of(*filter(None, (files.network, files.beside)))
         try:
             self._network = runtime.InferenceSession(
                 str(files.network), providers=["CPUExecutionProvider"]

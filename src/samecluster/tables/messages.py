@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 _LONGEST, _LONGEST_NAME = 150, 60  # characters; with what is around them, two lines of a terminal
 
@@ -17,6 +17,12 @@ def brief(text: str, longest: int = _LONGEST_NAME) -> str:
     """Text on one line, cut if it is long."""
     line = " ".join(text.split())
     return line if len(line) <= longest else line[: longest - 1] + "…"
+
+
+def first_few(names: Sequence[str], most: int = 5) -> str:
+    """Names in a line; of many the first ones, and how many more there are."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more
 
 
 def count(number: int, noun: str) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.column import Column
-from samecluster.tables.messages import brief, first_repeated
+from samecluster.tables.messages import brief, first_few, first_repeated
 from samecluster.tables.reading.dialect import Dialect
 
 Format: TypeAlias = Literal["csv", "jsonl", "parquet", "array", "frame", "images", "lines"]
@@ -80,9 +80,7 @@ class Table:
         try:
             return self.columns[name]
         except KeyError:
-            shown = ", ".join(brief(name) for name in self.names[:_MOST_NAMES])
-            more = len(self.names) - _MOST_NAMES
-            listed = shown + (f" and {more:,} more" if more > 0 else "")
+            listed = first_few([brief(name) for name in self.names], _MOST_NAMES)
             raise InvalidInputError(
                 f"{self.source} has no column {brief(name)!r}; it has {listed}"
             ) from None
@@ -104,7 +102,7 @@ class Table:
         if len(numbers) == 1:
             return f"{kind} {numbers[0]}"
         if len(numbers) > most:
-            return f"{kind}s {', '.join(numbers[:most])} and {len(numbers) - most:,} more"
+            return f"{kind}s {first_few(numbers, most)}"
         return f"{kind}s {', '.join(numbers[:-1])} and {numbers[-1]}"
 
     def with_matrices(self, matrices: Mapping[str, FloatArray]) -> Table:

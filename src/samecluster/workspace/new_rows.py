@@ -15,7 +15,7 @@ from samecluster.assignment.labeller import RowLabeller
 from samecluster.errors import InvalidInputError
 from samecluster.recovery.result.how import How, ways
 from samecluster.recovery.result.sentences import count
-from samecluster.tables.messages import brief
+from samecluster.tables.messages import brief, first_few
 from samecluster.tables.reading.blocks import SIZE, is_large, table_blocks
 from samecluster.tables.result_files import is_result_file
 from samecluster.tables.table import Table
@@ -24,8 +24,6 @@ from samecluster.workspace.export import ResultFiles, Snapshot
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.request import Request
 from samecluster.workspace.status import how_counts
-
-_MOST_LISTED = 5  # categories and rows that a line names
 
 
 @dataclass
@@ -46,12 +44,12 @@ class NewLabels:
         if self.refuted:
             lines.append(
                 f"In reach of two clusters, so that the margin does not hold with them: "
-                f"{_listed(self.refuted)}. Their labels are predicted."
+                f"{first_few(self.refuted)}. Their labels are predicted."
             )
         for column, texts in self.unseen.items():
             lines.append(
                 f"Categories that the session has not seen, in column {brief(column)!r}: "
-                f"{_listed(sorted(map(brief, texts)))}. They count as none of those known."
+                f"{first_few(sorted(map(brief, texts)))}. They count as none of those known."
             )
         return lines
 
@@ -139,8 +137,3 @@ def _found(
         labels.premise = labels.premise or assigned.premise
         names = [known.names.get(label, label) for label in assigned.labels.tolist()]
         yield Found(table, names, assigned.how.tolist(), assigned.probability, rows)
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _MOST_LISTED
-    return ", ".join(names[:_MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")

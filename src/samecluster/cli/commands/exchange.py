@@ -225,6 +225,7 @@ def update(
     Example: samecluster update shells.csv.samecluster shells.csv --dry-run
     """
     from samecluster.recovery.result.sentences import count
+    from samecluster.tables.messages import first_few
     from samecluster.workspace.item_names import ItemNames
     from samecluster.workspace.open import data_changes, reopen
 
@@ -241,7 +242,9 @@ def update(
     lines = [f"{changes}." if changes else "The data is what the session is about."]
     words = ("added", "removed", "changed")
     listed = {word: names.known(facts[word]) for word in words}
-    lines += [f"  {word}: {_listed(listed[word])}" for word in words if listed[word]]
+    lines += [
+        f"  {word}: {first_few(listed[word], _MOST_LISTED)}" for word in words if listed[word]
+    ]
     if not dry_run:
         with reopen(path, request, update=True) as opened:
             state = opened.session.state
@@ -273,8 +276,3 @@ def _label_command(session: Path, data: str) -> str:
 
     beside = data != "-" and session_beside(Path(data)) == session
     return typed("label", data, *([] if beside else ["--session", session]))
-
-
-def _listed(keys: list[str]) -> str:
-    more = f" and {len(keys) - _MOST_LISTED:,} more" if len(keys) > _MOST_LISTED else ""
-    return ", ".join(keys[:_MOST_LISTED]) + more

@@ -195,11 +195,7 @@ class GivenEncoder:
 
     @classmethod
     def fit(cls, table: Table, rows: IntArray, name: str, scale: bool) -> GivenEncoder:
-        given = table.matrices[name][rows]
-        if not scale:
-            return cls(name, np.zeros(given.shape[1]), 1.0)
-        spread = float(np.sqrt(given.var(axis=0).mean()))
-        return cls(name, given.mean(axis=0), spread if spread > 0 else 1.0)
+        return cls(name, *mean_and_scale(table.matrices[name][rows], scale))
 
     @property
     def width(self) -> int:
@@ -226,6 +222,14 @@ class GivenEncoder:
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> GivenEncoder:
         return cls(stored["name"], unpacked(stored["mean"]), float(unpacked(stored["scale"])[0]))
+
+
+def mean_and_scale(X: FloatArray, scale: bool) -> tuple[FloatArray, float]:
+    """The mean of columns in one unit, and the scale that they share; 0 and 1 without ``scale``."""
+    if not scale:
+        return np.zeros(X.shape[1]), 1.0
+    spread = float(np.sqrt(X.var(axis=0).mean()))
+    return X.mean(axis=0), spread if spread > 0 else 1.0
 
 
 @dataclass(frozen=True, eq=False)

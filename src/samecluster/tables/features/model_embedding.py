@@ -20,7 +20,7 @@ import numpy as np
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.tables.embedding_models import embedding_model
-from samecluster.tables.features.encoders import VectorEncoder
+from samecluster.tables.features.encoders import VectorEncoder, mean_and_scale
 from samecluster.tables.features.text import texts_of
 from samecluster.tables.reading.images import CONTENT, is_image_folder
 from samecluster.tables.table import Table
@@ -38,10 +38,7 @@ class ModelEmbeddingEncoder(VectorEncoder):
     ) -> ModelEmbeddingEncoder:
         fingerprint = embedding_model(model, _kind(column)).fingerprint
         X = _vectors(table, rows, column, model)
-        spread = float(np.sqrt(X.var(axis=0).mean()))
-        if not scale or not spread > 0:
-            return cls(column, model, fingerprint, np.zeros(X.shape[1]), 1.0)
-        return cls(column, model, fingerprint, X.mean(axis=0), spread)
+        return cls(column, model, fingerprint, *mean_and_scale(X, scale))
 
     def apply(self, table: Table, rows: IntArray) -> FloatArray:
         found = embedding_model(self.model, _kind(self.column)).fingerprint

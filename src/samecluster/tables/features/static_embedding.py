@@ -7,7 +7,6 @@ for the tokenizer in another folder than the wheel has it in, and would go to th
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -18,7 +17,8 @@ import numpy as np
 from samecluster._extras import static_embedding
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.features.encoders import VectorEncoder
+from samecluster.tables.embedding_models import fingerprint_of
+from samecluster.tables.features.encoders import VectorEncoder, mean_and_scale
 from samecluster.tables.features.text import ordered_sums, texts_of
 from samecluster.tables.table import Table
 
@@ -37,10 +37,7 @@ class StaticEmbeddingEncoder(VectorEncoder):
     @classmethod
     def fit(cls, table: Table, rows: IntArray, column: str, scale: bool) -> StaticEmbeddingEncoder:
         X = _embedded(texts_of(table, column, rows))
-        mean, spread = X.mean(axis=0), float(np.sqrt(X.var(axis=0).mean()))
-        if not scale:
-            mean, spread = np.zeros(WIDTH), 1.0
-        return cls(column, MODEL, _model().fingerprint, mean, spread if spread > 0 else 1.0)
+        return cls(column, MODEL, _model().fingerprint, *mean_and_scale(X, scale))
 
     def apply(self, table: Table, rows: IntArray) -> FloatArray:
         found = _model().fingerprint
@@ -74,14 +71,7 @@ def _model() -> _Model:
     tokenizer = tokenizer_class.from_file(str(tokens))
     tokenizer.no_padding()
     tokenizer.enable_truncation(_MOST_TOKENS)
-    return _Model(np.asarray(vectors, dtype=np.float64), tokenizer, _fingerprint(weights, tokens))
-
-
-def _fingerprint(*files: Path) -> str:
-    state = hashlib.blake2b(digest_size=8)
-    for file in files:
-        state.update(hashlib.blake2b(file.read_bytes()).digest())
-    return state.hexdigest()
+    return _Model(np.asarray(vectors, dtype=np.float64), tokenizer, fingerprint_of(weights, tokens))
 
 
 def _embedded(texts: list[str]) -> FloatArray:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +26,8 @@ def parse_parquet(data: bytes, source: str, max_bytes: int = MAX_BYTES) -> Table
     pa, pq = pyarrow()
     if not data:
         raise InvalidInputError(f"{source} is empty")
-    try:
+    with _readable(f"{source} is no Parquet file, or is cut short", ValueError):
         found = _unpacked(pa, pq.ParquetFile(pa.BufferReader(data)), source, max_bytes)
-    except (pa.ArrowException, OSError, ValueError) as error:
-        raise InvalidInputError(
-            f"{source} is no Parquet file, or is cut short: {reason_of(error)}"
-        ) from None
     if not found.num_rows or not found.num_columns:
         raise InvalidInputError(
             f"{source} is empty: {found.num_rows} rows, {found.num_columns} columns"
@@ -41,14 +38,19 @@ def parse_parquet(data: bytes, source: str, max_bytes: int = MAX_BYTES) -> Table
 def parquet_blocks(file: Path) -> Iterator[Table]:
     """The rows of a Parquet file, some at a time."""
     pa, pq = pyarrow()
+    unreadable = _readable(f"{file.name} is no Parquet file, or is cut short")
+    with unreadable, pq.ParquetFile(file) as opened:
+        for batch in opened.iter_batches(_BATCH):
+            yield _table(pa, pa.Table.from_batches([batch]), file.name)
+
+
+@contextmanager
+def _readable(otherwise: str, *also: type[Exception]) -> Iterator[None]:
+    """InvalidInputError that begins like this, and says why, if a file cannot be read."""
     try:
-        with pq.ParquetFile(file) as opened:
-            for batch in opened.iter_batches(_BATCH):
-                yield _table(pa, pa.Table.from_batches([batch]), file.name)
-    except (pa.ArrowException, OSError) as error:
-        raise InvalidInputError(
-            f"{file.name} is no Parquet file, or is cut short: {reason_of(error)}"
-        ) from None
+        yield
+    except (pyarrow()[0].ArrowException, OSError, *also) as error:
+        raise InvalidInputError(f"{otherwise}: {reason_of(error)}") from None
 
 
 def _table(pa: Any, found: Any, source: str) -> Table:
@@ -78,12 +80,8 @@ def _unpacked(pa: Any, file: Any, source: str, max_bytes: int) -> Any:
 def column_kinds(file: Path) -> dict[str, bool]:
     """The columns of a Parquet file, and whether each holds numbers."""
     pa, pq = pyarrow()
-    try:
+    with _readable(f"{file} is no Parquet file, or is cut short"):
         schema = pq.read_schema(file)
-    except (pa.ArrowException, OSError) as error:
-        raise InvalidInputError(
-            f"{file} is no Parquet file, or is cut short: {reason_of(error)}"
-        ) from None
     is_number = (pa.types.is_integer, pa.types.is_floating, pa.types.is_boolean)
     return {field.name: any(kind(field.type) for kind in is_number) for field in schema}
 
@@ -91,11 +89,8 @@ def column_kinds(file: Path) -> dict[str, bool]:
 def first_cells(file: Path, names: Sequence[str], most: int) -> list[TypedColumn]:
     """Some columns of the first rows of a Parquet file."""
     pa, pq = pyarrow()
-    try:
-        with pq.ParquetFile(file) as opened:
-            batch = next(opened.iter_batches(most, columns=list(names)), None)
-    except (pa.ArrowException, OSError) as error:
-        raise InvalidInputError(f"{file} cannot be read: {reason_of(error)}") from None
+    with _readable(f"{file} cannot be read"), pq.ParquetFile(file) as opened:
+        batch = next(opened.iter_batches(most, columns=list(names)), None)
     return [] if batch is None else [TypedColumn(n, _values(pa, batch.column(n))) for n in names]
 
 
@@ -109,16 +104,12 @@ def read_cells(files: Sequence[tuple[Path, int]], name: str, rows: IntArray) -> 
     ranked, found, begin = rows[order], [], 0
     for file, n_rows in files:
         done = begin
-        try:
-            with pq.ParquetFile(file) as opened:
-                for batch in opened.iter_batches(_BATCH, columns=[name]):
-                    mine = slice(*np.searchsorted(ranked, [done, done + len(batch)]))
-                    found.append(batch.column(0).take(pa.array(ranked[mine] - done)))
-                    done += len(batch)
-        except (pa.ArrowException, OSError, KeyError) as error:
-            raise InvalidInputError(
-                f"{file}: column {name!r} cannot be read: {reason_of(error)}"
-            ) from None
+        unreadable = _readable(f"{file}: column {name!r} cannot be read", KeyError)
+        with unreadable, pq.ParquetFile(file) as opened:
+            for batch in opened.iter_batches(_BATCH, columns=[name]):
+                mine = slice(*np.searchsorted(ranked, [done, done + len(batch)]))
+                found.append(batch.column(0).take(pa.array(ranked[mine] - done)))
+                done += len(batch)
         begin += n_rows
     place = np.empty(len(rows), dtype=np.int64)
     place[order] = np.arange(len(rows))

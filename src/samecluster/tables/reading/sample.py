@@ -5,17 +5,15 @@ Features are there from the start; any other column is read when its cells are n
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.points.files import FilePoints, data_files, is_parquet
-from samecluster.tables.column import Column, Numbers, TypedColumn
+from samecluster.tables.column import Column, TypedColumn
 from samecluster.tables.features.identifiers import why_identifier
 from samecluster.tables.reading.parquet import column_kinds, first_cells, read_cells
 from samecluster.tables.table import Table
@@ -102,7 +100,7 @@ def _columns(points: FilePoints, rows: IntArray, X: FloatArray) -> list[Column]:
     return list(columns.values())
 
 
-class _CellsToRead:
+class _CellsToRead(TypedColumn):
     """A column whose cells are read when they are needed."""
 
     def __init__(self, name: str, points: FilePoints, rows: IntArray) -> None:
@@ -113,21 +111,5 @@ class _CellsToRead:
         return len(self._rows)
 
     @cached_property
-    def _read(self) -> TypedColumn:
-        cells: Any = read_cells(self._points.files, self.name, self._rows)
-        return TypedColumn(self.name, cells)
-
-    @property
-    def numbers(self) -> Numbers:
-        return self._read.numbers
-
-    @property
-    def texts(self) -> Sequence[str]:
-        return self._read.texts
-
-    @property
-    def missing(self) -> BoolArray:
-        return np.asarray(self._read.missing)
-
-    def is_distinct(self) -> bool:
-        return self._read.is_distinct()
+    def values(self) -> Any:  # type: ignore[override]
+        return read_cells(self._points.files, self.name, self._rows)
