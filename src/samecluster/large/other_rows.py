@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
@@ -188,18 +188,19 @@ class _UndecidedRows:
         return self._rows[order], self._points[order]
 
 
-def about_rows(question: Question, rows: IntArray) -> Question:
+def about_rows(question: Question, rows: IntArray | Mapping[int, int]) -> Question:
     """A question about places in the sample as one about rows."""
     return Question(int(rows[question.item]), int(rows[question.comparator]))
 
 
+def answers_about(
+    answers: Iterable[Answer], rows: IntArray | Mapping[int, int]
+) -> tuple[Answer, ...]:
+    """Answers about places in the sample as answers about rows, or the other way round."""
+    return tuple(Answer(about_rows(a.question, rows), a.verdict, a.who) for a in answers)
+
+
 def refuted_by_row(refuted: RefutedError, rows: IntArray) -> RefutedError:
     """An error about places in the sample as one about rows."""
-    answers = (Answer(about_rows(a.question, rows), a.verdict, a.who) for a in refuted.answers)
-    return RefutedError(
-        int(rows[refuted.item]),
-        refuted.cluster,
-        tuple(answers),
-        refuted.margin,
-        refuted.largest_margin,
-    )
+    item, answers = int(rows[refuted.item]), answers_about(refuted.answers, rows)
+    return RefutedError(item, refuted.cluster, answers, refuted.margin, refuted.largest_margin)

@@ -22,17 +22,15 @@ from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.large.follow import LabelledSample, SampleLabels
 from samecluster.large.other_rows import OtherRows, about_rows, refuted_by_row
-from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import pairs_of
 from samecluster.questions.pair import Answer
 from samecluster.questions.run import Plan
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.certify.levels import LARGEST_LEVEL, level_sizes
-from samecluster.recovery.certify.plan import Certify, CertifyRun, resolution_in
+from samecluster.recovery.certify.plan import Certify, CertifyRun
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Problem
-from samecluster.recovery.result.result import MarginSearch
 
 
 def sample_size(n: int, d: int) -> int:
@@ -43,50 +41,25 @@ def sample_size(n: int, d: int) -> int:
 class LargePlan:
     """Labels for a sample and the rest; questions and answers are about rows of all the data.
 
-    The problem's X is the sample, and its answers are about places in it.
+    The problem's X is the sample, and its answers are about places in it, as is the ``labelling``.
     """
 
     def __init__(self, settings: Certify, problem: Problem, rest: OtherRows) -> None:
         self._settings, self._problem, self._rest = settings, problem, rest
         self._ledger = Ledger(problem.answers)
-        self._labelling = Labelling(problem, "certify", self._ledger)
+        self.labelling = Labelling(problem, "certify", self._ledger)
         self._certify: _SweepingRun | None = None
         if problem.margin is not None:
-            self._certify = _SweepingRun(settings, problem, self._labelling, rest)
-
-    @property
-    def search(self) -> MarginSearch | None:
-        """How the margin was found, if it was guessed."""
-        return self._labelling.search
-
-    @property
-    def exceptions(self) -> tuple[int, ...]:
-        """Places in the sample that answers put outside every group."""
-        return self._labelling.exceptions
-
-    @property
-    def proof(self) -> ProofLog | None:
-        """The proof about the sample, with the header of the one about all rows."""
-        return self._labelling.proof
+            self._certify = _SweepingRun(settings, problem, self.labelling, rest)
 
     def play(self) -> Plan[tuple[Array, Array]]:
         """Ends with the labels (m,) of the sample as it is then, and how they are known."""
         return self._infer() if self._certify is None else self._prove(self._certify)
 
-    def point(self, row: int) -> FloatArray | None:
-        """The coordinates of a row of the sample; None of another."""
-        at = np.flatnonzero(self._rest.rows == row)
-        return np.asarray(self.points[at[0]]) if len(at) else None
-
     @property
     def points(self) -> FloatArray:
         """The coordinates of the sample as it is now."""
         return self._problem.X if self._certify is None else self._certify.known.points
-
-    @property
-    def resolution(self) -> tuple[float, ...]:
-        """The resolution of each column, lifted if there is a lift."""
-        return tuple(resolution_in(self._settings, self._problem).tolist())
 
     def _prove(self, certify: _SweepingRun) -> Plan[tuple[Array, Array]]:
         try:
@@ -96,18 +69,18 @@ class LargePlan:
         self._rest.write_log(certify.known)
         numbers = _numbers(certify)
         self._rest.relabel(numbers)
-        self._labelling.keep_asked_to_answers()
-        return numbers[certify.known.closure.labels], self._labelling.how
+        self.labelling.keep_asked_to_answers()
+        return numbers[certify.known.closure.labels], self.labelling.how
 
     def _infer(self) -> Plan[tuple[Array, Array]]:
-        plan = CertifyWithoutMargin(self._settings).plan(self._problem, self._labelling)
+        plan = CertifyWithoutMargin(self._settings).plan(self._problem, self.labelling)
         yield from by_row(plan, self._rest, self._ledger.record)
         labels = SampleLabels(self._settings, self._labelled_sample(), self._rest)
         labels.infer()
         return labels.labels, labels.how
 
     def _labelled_sample(self) -> LabelledSample:
-        labelling, survey = self._labelling, self._problem.survey
+        labelling, survey = self.labelling, self._problem.survey
         assert survey is not None
         labelling.keep_asked_to_answers()
         return LabelledSample(

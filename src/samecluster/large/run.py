@@ -13,7 +13,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.large.other_rows import OtherRows, PassProgress
+from samecluster.large.other_rows import OtherRows, PassProgress, answers_about
 from samecluster.large.plan import LargePlan
 from samecluster.large.result import LabelStore, LargeRecovery, SampleRows
 from samecluster.lifts.lift import Lift, OwnColumns, fitted_lift
@@ -22,11 +22,11 @@ from samecluster.points.protocol import Points
 from samecluster.points.survey import lifted_survey, surveyed
 from samecluster.proof.files import writing_proof
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.pair import Answer, Question
+from samecluster.questions.pair import Answer
 from samecluster.questions.run import Plan, Run
 from samecluster.recovery.audit.stored_labels import audited
 from samecluster.recovery.certify.levels import first_rows, sample_seed
-from samecluster.recovery.certify.plan import Certify
+from samecluster.recovery.certify.plan import Certify, resolution_in
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.separation import summary_of
 
@@ -92,7 +92,7 @@ class LargeRun(Run[LargeRecovery]):
             n_clusters=parameters.n_clusters,
             margin=parameters.margin,
             rng=parameters.rng,
-            answers=_by_place(tuple(ledger), rows),
+            answers=answers_about(ledger, {row: at for at, row in enumerate(rows.tolist())}),
             survey=survey,
             lift=self._lift,
         )
@@ -106,17 +106,18 @@ class LargeRun(Run[LargeRecovery]):
             on_progress=parameters.on_progress,
             block=parameters.block,
         )
+        self._resolution = resolution_in(parameters.method, problem)
         self._large = LargePlan(parameters.method, problem, self._rest)
         if proof is not None:
-            assert self._large.proof is not None
-            header = self._large.proof.header()
+            assert self._large.labelling.proof is not None
+            header = self._large.labelling.proof.header()
             self._rest.write = files.enter_context(writing_proof(header, proof))
-        self.view: Any = _RowView(points, self._large)
+        self.view: Any = _RowView(points, self._rest, self._large)
         super().__init__(self._play(), ledger)
 
     def _play(self) -> Plan[LargeRecovery]:
         labels, how = yield from self._large.play()
-        parameters, store, search = self._parameters, self._store, self._large.search
+        parameters, store, labelling = self._parameters, self._store, self._large.labelling
         self._rest.finish(labels, how, store.labels)
         report = None
         if parameters.audit is not None:
@@ -130,21 +131,21 @@ class LargeRun(Run[LargeRecovery]):
                 draws,
                 parameters.margin,
             )
-        rows = self._rest.rows
+        rows, search = self._rest.rows, labelling.search
         margin = parameters.margin if search is None else search.margin
         return LargeRecovery(
             labels=store.labels,
             how_codes=store.how,
             n_questions=self.n_questions,
             answers=tuple(self.ledger),
-            n_sample=len(self._rest.rows),
+            n_sample=len(rows),
             n_sweeps=self._rest.n_sweeps,
             margin=margin,
             n_clusters=parameters.n_clusters,
             search=search,
             audit=report,
-            exceptions=tuple(rows[list(self._large.exceptions)].tolist()),
-            proof=summary_of(self._large.proof, lambda item: int(rows[item])),
+            exceptions=tuple(rows[list(labelling.exceptions)].tolist()),
+            proof=summary_of(labelling.proof, lambda item: int(rows[item])),
             lift=self._lift,
             sample=SampleRows(
                 self._large.points,
@@ -153,7 +154,7 @@ class LargeRun(Run[LargeRecovery]):
                 margin,
                 search,
                 self._lift,
-                self._large.resolution,
+                tuple(self._resolution.tolist()),
             ),
         )
 
@@ -167,30 +168,17 @@ def _sampled_rows(points: Points, parameters: LargeParameters) -> IntArray:
     return np.concatenate([rows, np.array(sorted(asked - set(rows.tolist())), dtype=np.int64)])
 
 
-def _by_place(answers: tuple[Answer, ...], rows: IntArray) -> tuple[Answer, ...]:
-    """Answers about rows, as answers about their places in the sample."""
-    if not answers:
-        return ()
-    place = {row: at for at, row in enumerate(rows.tolist())}
-    return tuple(
-        Answer(
-            Question(place[answer.question.item], place[answer.question.comparator]),
-            answer.verdict,
-            answer.who,
-        )
-        for answer in answers
-    )
-
-
 class _RowView:
     """The data as oracles see it: mostly they are asked about rows of the sample."""
 
-    def __init__(self, points: Points, plan: LargePlan) -> None:
-        self._points, self._plan = points, plan
+    def __init__(self, points: Points, rest: OtherRows, plan: LargePlan) -> None:
+        self._points, self._rest, self._plan = points, rest, plan
 
     def __len__(self) -> int:
         return self._points.n
 
     def __getitem__(self, row: int) -> FloatArray:
-        point = self._plan.point(row)
-        return self._points.row(row).astype(np.float64) if point is None else point
+        at = np.flatnonzero(self._rest.rows == row)
+        if len(at):
+            return np.asarray(self._plan.points[at[0]])
+        return self._points.row(row).astype(np.float64)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from samecluster.large.follow import LabelledSample, OpenRows, SampleLabels
-from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress, Write, about_rows
+from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress, Write, answers_about
 from samecluster.large.result import label_store
 from samecluster.large.sweep import PIECE
 from samecluster.points.survey import Survey, lifted_survey, surveyed
@@ -87,7 +87,7 @@ def row_claims(
         ClaimBasis(
             found.labels,
             found.how,
-            tuple(replace(a, question=about_rows(a.question, rows)) for a in known.answers),
+            answers_about(known.answers, rows),
             known.margin if _rests_on_margin(opened) else None,
             not is_proving(opened),
             known.n_clusters,

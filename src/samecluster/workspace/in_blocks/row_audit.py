@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from samecluster._typing import Array
-from samecluster.large.other_rows import about_rows
+from samecluster.large.other_rows import about_rows, answers_about
 from samecluster.questions.look import pairs_of
-from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.audit.stored_labels import audited
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
@@ -43,10 +43,7 @@ class RowAudit:
         """Check labels, and correct those that are found to be wrong."""
         assert found.labels is not None
         rows = self.opened.block_data.rows
-        answers = tuple(
-            Answer(about_rows(answer.question, rows), answer.verdict)
-            for answer in self.opened.session.snapshot().answers
-        )
+        answers = answers_about(self.opened.session.snapshot().answers, rows)
         # The same checks again as long as the labels rest on the same answers: those to checks are
         # kept, but the run does not hear of them before all are there.
         seed = [self.opened.session.state.seed, len(answers)]
