@@ -273,7 +273,7 @@ class ChatOptions:
     url: str
     model: str
     criterion: str
-    prices: str | None
+    prices: tuple[float, float] | None
     max_cost: float | None
     parallel: int
     timeout: float
@@ -296,16 +296,7 @@ class ChatOptions:
             timeout=self.timeout,
             retries=self.retries,
             both_orders=self.both_orders,
-            prices=None
-            if self.prices is None
-            else tuple(map(price_or_nan, self.prices.split(","))),
+            prices=self.prices,
             max_cost=self.max_cost,
             cache=cache if self.is_kept else None,
         )
-
-
-def price_or_nan(text: str) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        return float("nan")  # which is refused in the words for all that is no price

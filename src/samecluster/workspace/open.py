@@ -129,6 +129,12 @@ def data_beside(session: Path) -> str:
     return str(data)
 
 
+def named_in_command(session: Path, data: str) -> list[str]:
+    """The data, and the session if it is not beside it, as a command that asks has them."""
+    beside = data != "-" and session_beside(Path(data)) == session
+    return [data] if beside else [data, "--session", str(session)]
+
+
 def export_command(session: Path, data: str, out: str) -> str:
     """The command that writes the results of a session, as somebody could type it."""
     beside = session.suffix == SUFFIX and session.with_suffix("") == Path(data)

@@ -17,7 +17,6 @@ from samecluster.cli.options import (
     Force,
     Json,
     OracleCommandOptions,
-    price_or_nan,
     takes_request,
 )
 from samecluster.cli.terminal.harmless import print_json
@@ -238,14 +237,14 @@ def cluster(
     program: OracleCommandOptions | ChatOptions | None = command
     if llm is not None:
         _check_chat(replace(request, in_blocks=in_blocks), command, model, criterion)
-        _check_prices(prices, max_cost)
+        two_prices = _two_prices(prices, max_cost)
         if no_session or not session_path(request).exists():
             request = replace(request, looks="auto")
         program = ChatOptions(
             llm,
             model or "",
             criterion or "",
-            prices,
+            two_prices,
             max_cost,
             4 if parallel is None else parallel,
             timeout,
@@ -291,19 +290,23 @@ def _check_chat(
         raise InvalidInputError("--llm does not go with --in-blocks and --dask; take a sample")
 
 
-def _check_prices(prices: str | None, max_cost: float | None) -> None:
+def _two_prices(prices: str | None, max_cost: float | None) -> tuple[float, float] | None:
+    """The prices of a million tokens of prompts and of replies, if they are given."""
+    from samecluster.oracles.chat.costs import Prices
+
     if prices is None and max_cost is not None:
         raise InvalidInputError(
             "--max-cost needs prices: what a million tokens of prompts and of replies cost, such "
             "as --prices 0.15,0.60"
         )
-    if prices is not None:
-        parts = [price_or_nan(part) for part in prices.split(",")]
-        if len(parts) != 2 or not all(0 <= part < float("inf") for part in parts):
-            raise InvalidInputError(
-                "--prices must be two numbers, for a million tokens of prompts and of replies, "
-                f"such as 0.15,0.60, got {prices}"
-            )
+    try:
+        found = None if prices is None else Prices.checked(prices.split(","))
+    except InvalidInputError:
+        raise InvalidInputError(
+            "--prices must be two numbers, for a million tokens of prompts and of replies, "
+            f"such as 0.15,0.60, got {prices}"
+        ) from None
+    return None if found is None else (found.prompt, found.reply)
 
 
 def _check_who_answers(

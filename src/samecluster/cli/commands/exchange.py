@@ -227,7 +227,8 @@ def update(
     from samecluster.recovery.result.sentences import count
     from samecluster.tables.messages import first_few
     from samecluster.workspace.item_names import ItemNames
-    from samecluster.workspace.open import data_changes, reopen
+    from samecluster.workspace.open import data_changes, named_in_command, reopen
+    from samecluster.workspace.typed_command import typed
 
     path = session_file(session)
     request = Request(data=data, vectors=vectors, who=who)
@@ -261,18 +262,12 @@ def update(
                     "--confirm takes those about changed items as they are."
                 )
             if changes.added and opened.session.ask():
-                lines.append(f"To answer what new rows need: {_label_command(path, data)}")
+                lines.append(
+                    f"To answer what new rows need: {typed('label', *named_in_command(path, data))}"
+                )
             if changes and opened.session.state.audited:
                 lines.append("The bound of the audit before covers the old rows only.")
     if json:
         print_json(facts)
     else:
         print_lines(*lines)
-
-
-def _label_command(session: Path, data: str) -> str:
-    from samecluster.workspace.open import session_beside
-    from samecluster.workspace.typed_command import typed
-
-    beside = data != "-" and session_beside(Path(data)) == session
-    return typed("label", data, *([] if beside else ["--session", session]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from samecluster._files import is_stdout
@@ -20,7 +19,7 @@ from samecluster.workspace.export import (
     write_session_report,
 )
 from samecluster.workspace.next_steps import choices
-from samecluster.workspace.open import OpenSession, session_beside
+from samecluster.workspace.open import OpenSession, named_in_command
 from samecluster.workspace.status import session_facts
 from samecluster.workspace.typed_command import typed
 
@@ -78,13 +77,6 @@ def summary(told: dict[str, Any]) -> Iterator[str]:
         yield f"Error against the truth: {told['error']:.2%} of the labels are wrong."
 
 
-def _named(opened: OpenSession) -> list[str]:
-    """The data and the session as a command has them."""
-    data = str(opened.data.files[0]) if opened.data.files else "DATA"
-    beside = opened.path == session_beside(Path(data))
-    return [data] if beside else [data, "--session", str(opened.path)]
-
-
 def next_steps(opened: OpenSession, has_output: bool, is_kept: bool) -> Iterator[str]:
     """What can be done now, with its price where there is one."""
     if not has_output:
@@ -100,9 +92,10 @@ def next_steps(opened: OpenSession, has_output: bool, is_kept: bool) -> Iterator
         yield f"To ask more, run the same command with a larger {' and '.join(spent)}, or none."
     known = session.snapshot()
     if known.models:
+        data = str(opened.data.files[0]) if opened.data.files else "DATA"
         yield (
             f"Nobody has checked what {known.models[0]} said. People can, in the same session: "
-            f"{typed('serve', *_named(opened), '--audit', '0.05')}"
+            f"{typed('serve', *named_in_command(opened.path, data), '--audit', '0.05')}"
         )
     for choice in [] if known.models else choices(known, session.state.parameters):
         audit = (choice.parameters or {}).get("audit")

@@ -15,6 +15,7 @@ import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.api import METHODS, RecoveryRun, start
+from samecluster.asking import all_answers
 from samecluster.errors import (
     ContradictionError,
     GeometryError,
@@ -22,7 +23,6 @@ from samecluster.errors import (
     RefutedError,
     SameClusterError,
 )
-from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.auto.given_labels import GivenLabels
 from samecluster.recovery.result.result import Recovery
@@ -203,7 +203,7 @@ class Engine:
     def _start(self) -> None:
         """Begin a run with all facts so far."""
         self._early_answers, self._is_stale = [], False
-        answers = self._fitting((*self._initial_facts, *self._told_facts))
+        answers = all_answers(map(self._answer, (*self._initial_facts, *self._told_facts)))
         while True:
             try:
                 self._run = start(
@@ -229,16 +229,6 @@ class Engine:
     def _is_skipped(self, question: Question) -> bool:
         is_exception = not self._exception_rows.isdisjoint(question.pair)
         return is_exception or question.item in self._skipped_rows
-
-    def _fitting(self, facts: Iterable[SettledPair]) -> list[Answer]:
-        """The facts that do not contradict earlier ones."""
-        ledger = Ledger()
-        for fact in facts:
-            try:
-                ledger.record(self._answer(fact))
-            except ContradictionError:
-                continue
-        return list(ledger)
 
     def _answer(self, fact: SettledPair) -> Answer:
         """A fact about rows. Those of one look have one and the same look, by which it counts."""
