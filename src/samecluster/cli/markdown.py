@@ -7,7 +7,7 @@ from typing import Any
 
 import typer
 
-from samecluster.cli.main import app
+from samecluster.cli.main import app, argument_name
 
 _HEAD = """# Commands
 
@@ -47,7 +47,7 @@ def _described(text: str) -> str:
 
 def _parameter(parameter: Any) -> str:
     if parameter.param_type_name == "argument":
-        called = (parameter.metavar or parameter.name).upper()
+        called = argument_name(parameter).removesuffix("...")
     else:
         called = ", ".join([*parameter.opts, *parameter.secondary_opts])
     text = (parameter.help or "").replace("|", "\\|")

@@ -156,6 +156,7 @@ class Theory:
 
 def _growth_row(grows: str, n: int, d: int, k: int, algorithm: str, found: list[Row]) -> Row:
     questions = mean_of(found, "questions")
+    rounds = sum(len(row["curve"]) for row in found) / len(found)
     growth = k**3 * math.log(k) * math.log(n)
     guaranteed = algorithm in ("recur", "recur-plain")
     return {
@@ -165,7 +166,7 @@ def _growth_row(grows: str, n: int, d: int, k: int, algorithm: str, found: list[
         "k": k,
         "algorithm": algorithm,
         "label": ALGORITHMS[algorithm].label,
-        "rounds": None if algorithm == "certify" else _mean_rounds(found),
+        "rounds": None if algorithm == "certify" else rounds,
         "questions": questions,
         "least_questions": min(row["questions"] for row in found),
         "most_questions": max(row["questions"] for row in found),
@@ -174,10 +175,6 @@ def _growth_row(grows: str, n: int, d: int, k: int, algorithm: str, found: list[
         "theorem1": questions_bound(n, d, k) if guaranteed else None,
         "exact": sum(row["error"] == 0 for row in found),
     }
-
-
-def _mean_rounds(found: list[Row]) -> float:
-    return sum(len(row["curve"]) for row in found) / len(found)
 
 
 def _rounds_until(curve: list[list[float]], epsilon: float) -> int:

@@ -84,7 +84,8 @@ class OtherRows:
         if self.n_left == 0:
             return np.zeros((0, self.points.d))
         self.write_log(known)
-        sweep = Sweep(known.closure, self._n_open(), known.log.lift)
+        n_open = int(np.count_nonzero(self.names == UNDECIDED))
+        sweep = Sweep(known.closure, n_open, known.log.lift)
         work = SweepWork(sweep, self.write is not None)
         taken = _UndecidedRows(self.points.d, self.rng)
         for rows, swept in self.worked_on(work, lambda: taken.count):
@@ -110,9 +111,6 @@ class OtherRows:
             self.on_progress(PassProgress("sweep", done, self.points.n, n_undecided(), self.block))
         self.points.check_unchanged()
         self.n_sweeps += 1
-
-    def _n_open(self) -> int:
-        return int(np.count_nonzero(self.names == UNDECIDED))
 
     def _open_bits(self, begin: int, end: int) -> Array | None:
         return open_bits(self.names[begin:end] == UNDECIDED)

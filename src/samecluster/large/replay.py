@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from samecluster._typing import Array, FloatArray
+from samecluster._typing import FloatArray
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
 from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
@@ -60,13 +60,9 @@ def _take(known: Knowledge, record: tuple[Any, ...]) -> None:
         comparator, item, verdict = fields
         known.take_answer(Question(item, comparator), int(labels[comparator]), Verdict(verdict))
     elif kind == "in":
-        labels[_items(fields[1])] = fields[0]
+        # Each row is an item and the columns that show it.
+        labels[np.asarray(fields[1])[:, 0]] = fields[0]
     elif kind == "last":
         labels[fields[0]] = fields[1]
     elif kind == "sdp" and fields[1] == "in":
         labels[fields[2]] = fields[0]
-
-
-def _items(rows: Array) -> Array:
-    """The items of `in` records: the first column, before the columns that show them."""
-    return np.asarray(rows)[:, 0]

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.recovery.result.sentences import count
 from samecluster.reports.markup import MARK, Markup, tag
 from samecluster.reports.pictures import cluster_picture, progress_picture
 from samecluster.reports.tables import answer_table, cluster_table, item_table
-from samecluster.reports.words import headline
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ def page(contents: Contents) -> str:
     """The whole page. It loads nothing and runs nothing, and says so to the browser."""
     recovery = contents.recovery
     sections = [
-        tag("header", tag("h1", contents.title), tag("p", headline(recovery), class_="headline")),
+        tag("header", tag("h1", contents.title), tag("p", _headline(recovery), class_="headline")),
         _section("How labels are known", _bar(recovery), _meanings(recovery)),
         _section("Wrong labels", *_audit(recovery)),
         _section("Answers against the margin", *_list(contents.trouble, _NO_TROUBLE)),
@@ -54,6 +55,16 @@ def page(contents: Contents) -> str:
         tag("style", Markup(_STYLE)),
     )
     return "<!DOCTYPE html>\n" + tag("html", head, tag("body", tag("main", *sections)), lang="en")
+
+
+def _headline(recovery: Recovery) -> str:
+    n_clusters = len(np.unique(recovery.labels[recovery.labels >= 0]))
+    labelled = int(np.count_nonzero(recovery.how_codes))
+    all_of = "All" if labelled == len(recovery.labels) else f"{labelled:,} of"
+    return (
+        f"{all_of} {count(len(recovery.labels), 'point')} have a label, in "
+        f"{count(n_clusters, 'cluster')}, after {count(recovery.n_questions, 'question')}."
+    )
 
 
 def _section(title: str, *content: Markup) -> Markup:

@@ -62,7 +62,9 @@ def new_answers(
     if any(map(engine.run.awaits, look.look.questions)):
         queue.plan(pair_of(items) for items, _ in said)
     known = _known_among({row for question in questions for row in question.pair}, ledger)
-    may_disagree = not isinstance(look.look, Board | Choice) or _is_one_group(look, said)
+    # A reply to a choice that is about one group says nothing about the others.
+    is_one_group = isinstance(look.look, Choice) and len(said) == 1
+    may_disagree = not isinstance(look.look, Board | Choice) or is_one_group
     news: NewAnswers = []
     for (items, verdict), question in zip(said, questions, strict=True):
         pair, implied = pair_of(items), known.implied(question)
@@ -90,8 +92,3 @@ def _known_among(rows: Iterable[int], ledger: Ledger) -> Ledger:
         if implied is not None:
             among.record(Answer(Question(one, two), implied))
     return among
-
-
-def _is_one_group(look: SessionLook, said: Said) -> bool:
-    """Whether a reply to a choice is about one group, and says nothing about others."""
-    return isinstance(look.look, Choice) and len(said) == 1

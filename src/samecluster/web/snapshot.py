@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from samecluster.recovery.forecast import Remaining
-from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.claims import Claim
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
@@ -93,6 +92,7 @@ def _progress(
     left: Remaining | None,
     minutes: tuple[float, float] | None = None,
 ) -> dict[str, Any]:
+    audit = progress.audit
     return {
         "sequence": state.n_events,
         "n_items": progress.n_items,
@@ -101,7 +101,7 @@ def _progress(
         "n_looks": progress.n_looks,
         "by_how": how_counts(progress.by_how),
         "left": None if left is None else _left(left, minutes),
-        "audit": _audit(progress.audit),
+        "audit": None if audit is None else {"text": str(audit), "met": audit.met},
         "stop_at": state.parameters.get("expected_error"),
         "claims": [claim.as_dict() for claim in claims],
         "ended": progress.ended,
@@ -113,7 +113,3 @@ def _progress(
 def _left(left: Remaining, minutes: tuple[float, float] | None) -> dict[str, Any]:
     told = None if minutes is None else list(minutes)
     return {"low": left.low, "high": left.high, "text": str(left.claim), "minutes": told}
-
-
-def _audit(audit: AuditReport | None) -> dict[str, Any] | None:
-    return None if audit is None else {"text": str(audit), "met": audit.met}

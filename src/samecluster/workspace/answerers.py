@@ -62,7 +62,8 @@ def check_simulation(request: Request, name: str) -> None:
         )
     path = session_path(request)
     events = _events(path)
-    others, sources = _people(events), _sources(events)
+    others = _people(events)
+    sources = {event.body["source"] for event in events if event.kind == "imported"}
     if name in others:
         sources.clear()  # what was imported is part of the simulation that began there
     others.discard(name)
@@ -90,10 +91,6 @@ def _events(path: Path) -> list[Event]:
 def _people(events: Iterable[Event]) -> set[str | None]:
     """The names of those who have answered, also if it was taken back."""
     return {event.who for event in events if event.kind in _ANSWERS}
-
-
-def _sources(events: Iterable[Event]) -> set[str]:
-    return {event.body["source"] for event in events if event.kind == "imported"}
 
 
 def _is_of_before(events: Sequence[Event]) -> bool:

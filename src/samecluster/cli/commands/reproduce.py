@@ -51,7 +51,9 @@ def run_reproduce(what: str, runs: int | None, quick: bool, out: Path, force: bo
         )
         return False
     # Experiments that ran before with the same settings stay in the report.
-    complete = [one for one in experiments.values() if _all_there(one, results)]
+    complete = [
+        one for one in experiments.values() if all(task.key in results for task in one.tasks())
+    ]
     with console.status("writing tables and pictures"):
         sections = [_written(one, results, out) for one in complete]
         with written_file(out / "report.md", lambda _: True) as partial:
@@ -116,10 +118,6 @@ class _TimeLeft(ProgressColumn):
         pace = (since + self.EXPECTED / available_cores()) / (task.completed + self.EXPECTED)
         left = pace * (task.remaining or 0.0) - ((task.elapsed or 0.0) - since)
         return Text(f"{timedelta(seconds=max(0, round(left)))} left")
-
-
-def _all_there(experiment: Experiment, results: Results) -> bool:
-    return all(task.key in results for task in experiment.tasks())
 
 
 def _written(experiment: Experiment, results: Results, out: Path) -> Section:

@@ -11,7 +11,6 @@ import numpy as np
 
 from samecluster._extras import has_static_embedding
 from samecluster._resolution import far_values
-from samecluster._typing import BoolArray
 from samecluster.tables.column import Column, Numbers
 from samecluster.tables.features.bad_cells import bad_cells_message, shown_cell
 from samecluster.tables.features.identifiers import why_identifier
@@ -190,9 +189,8 @@ def _by_content(table: Table, column: Column, options: FeatureOptions) -> Column
     values = numbers.values
     present = values if not numbers.missing.any() else values[~numbers.missing]
     if len(column) > 1 and bool((present == present[0]).all()):
-        return ColumnUse(
-            name, False, f"constant: always {shown_cell(column.texts[_first(numbers.missing)])}"
-        )
+        first = column.texts[int(np.argmin(numbers.missing))]
+        return ColumnUse(name, False, f"constant: always {shown_cell(first)}")
     why = None if table.is_matrix else why_identifier(column)
     if why is not None:
         return ColumnUse(name, False, why, is_identifier=True)
@@ -224,10 +222,6 @@ def _number(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
     if options.logarithms and not table.is_matrix and has_long_tail(column):
         return ColumnUse(column.name, True, "logarithm, standardised", is_logarithm=True)
     return ColumnUse(column.name, True, "number, standardised")
-
-
-def _first(missing: BoolArray) -> int:
-    return int(np.argmin(missing))
 
 
 def _text(column: Column) -> str:

@@ -45,7 +45,8 @@ def as_table(data: Any, source: str = "data") -> Table:
 
 
 def _framed(frame: Any, source: str) -> Table:
-    names = list(frame if isinstance(frame, Mapping) else _names(frame))
+    of_columns = "column_names" if hasattr(frame, "column_names") else "columns"
+    names = list(frame if isinstance(frame, Mapping) else getattr(frame, of_columns))
     twice = first_repeated(map(str, names))
     if twice is not None:
         raise InvalidInputError(f"{source}: two columns have the same name, {twice!r}; rename one")
@@ -59,10 +60,6 @@ def _framed(frame: Any, source: str) -> Table:
                 f"{columns[0].name!r} has {len(columns[0])}; all need the same number"
             )
     return Table(source, columns, format="frame")
-
-
-def _names(frame: Any) -> Any:
-    return frame.column_names if hasattr(frame, "column_names") else frame.columns
 
 
 def _values(column: Any) -> Any:

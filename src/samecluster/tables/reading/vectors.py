@@ -8,13 +8,14 @@ import numpy as np
 
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.column import Column, TypedColumn
+from samecluster.tables.column import TypedColumn
 from samecluster.tables.item_keys import item_keys
 from samecluster.tables.messages import reason_of
 from samecluster.tables.reading.images import is_image_folder
 from samecluster.tables.table import Table
 
 _SHOWN_AT_EACH_END = 3
+_LISTS = (list, tuple, np.ndarray)
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,28 +88,20 @@ def _check_order(table: Table, vectors: Table, order: str | None) -> None:
 
 def _matrix(vectors: Table, id_column: str | None) -> FloatArray:
     columns = [column for name, column in vectors.columns.items() if name != id_column]
-    lists = [c for c in columns if isinstance(c, TypedColumn) and _holds_lists(c)]
-    if lists:
-        return _unfolded(vectors, lists[0])
-    numbers = [column for column in columns if _is_all_numbers(column)]
+    for column in columns:
+        if isinstance(column, TypedColumn) and isinstance(column.values[0], _LISTS):
+            return _unfolded(vectors, column)
+    numbers = [column for column in columns if column.numbers.n_numbers == len(column)]
     if not numbers:
         raise InvalidInputError(f"{vectors.source} has no column of numbers only, so no vectors")
     return np.column_stack([column.numbers.values for column in numbers])
-
-
-def _is_all_numbers(column: Column) -> bool:
-    return column.numbers.n_numbers == len(column)
-
-
-def _holds_lists(column: TypedColumn) -> bool:
-    return isinstance(column.values[0], list | tuple | np.ndarray)
 
 
 def _unfolded(vectors: Table, column: TypedColumn) -> FloatArray:
     """A column of lists of numbers, as Parquet and JSON files have vectors."""
     width = len(column.values[0])
     for row, value in enumerate(column.values):
-        if not isinstance(value, list | tuple | np.ndarray) or len(value) != width:
+        if not isinstance(value, _LISTS) or len(value) != width:
             raise InvalidInputError(
                 f"{vectors.place(row, column.name)}: a list of {width} numbers is needed"
             )

@@ -140,15 +140,15 @@ async def _people(context: ServerContext, _: Call) -> Any:
             session.state.book.looks_by_person(),
         )
     )
-    roles = context.people.roles()
-    everybody = dict.fromkeys([*roles, *counted, *context.seen])
+    roles, seen = context.people.roles(), context.seen
+    everybody = dict.fromkeys([*roles, *counted, *seen])
     found = [
         {
             "who": who,
             "role": roles.get(who),
             "n_answers": counted.get(who, 0),
             "n_looks": looks.get(who, 0),
-            "last": _time(context.seen.get(who)),
+            "last": seen[who].isoformat(timespec="seconds") if who in seen else None,
         }
         for who in everybody
     ]
@@ -298,7 +298,3 @@ async def _why(context: ServerContext, call: Call) -> Any:
         return {"text": "Nothing is known yet.", "how": "unassigned"}
     text = await asyncio.to_thread(why, recovery, row, context.views)
     return {"text": text, "how": How(recovery.how_codes[row]).name.lower()}
-
-
-def _time(at: datetime | None) -> str | None:
-    return None if at is None else at.isoformat(timespec="seconds")
