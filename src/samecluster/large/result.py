@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -144,7 +145,7 @@ def label_store(n: int, out: str | Path | None) -> Generator[LabelStore, None, N
         yield LabelStore(names, np.empty(n, np.int32), np.zeros(n, np.int8))
         return
     folder = Path(out)
-    _check_room(n, folder)
+    check_room(n, folder)
     with appearing_folder(folder) as partial:
         names = _array_in(partial / "names.npy", n, np.int16)
         names[:] = UNDECIDED
@@ -160,8 +161,9 @@ def _array_in(path: Path, n: int, dtype: Any) -> Any:
     return np.lib.format.open_memmap(path, mode="w+", dtype=dtype, shape=(n,))
 
 
-def _check_room(n: int, folder: Path) -> None:
-    if folder.exists():
+def check_room(n: int, folder: Path) -> None:
+    """InvalidInputError if labels of n rows cannot go into a new folder of this name."""
+    if os.path.lexists(folder):
         raise InvalidInputError(f"out: {folder} exists already; name a folder that does not")
     parent = folder.absolute().parent
     if not parent.is_dir():

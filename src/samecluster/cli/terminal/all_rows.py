@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from samecluster._files import is_stdout
 from samecluster.errors import InvalidInputError
+from samecluster.large.result import check_room
 from samecluster.recovery.result.sentences import count
 from samecluster.tables.writing import FORMATS
 from samecluster.workspace.export import NO_PROOF, ResultFiles, proof_line
@@ -114,11 +114,8 @@ def check_folder(opened: OpenSession, files: ResultFiles) -> None:
             f"-o must name a folder, as the data is in blocks: labels.npy and how.npy of all rows "
             f"go there; got {out}"
         )
-    folder = None if out is None else Path(out)
-    if folder is not None and not folder.absolute().parent.is_dir():
-        raise InvalidInputError(f"{folder} cannot be written: there is no folder {folder.parent}")
-    if folder is not None and os.path.lexists(folder):
-        raise InvalidInputError(f"out: {folder} exists already; name a folder that does not")
+    if out is not None:
+        check_room(opened.block_data.survey.n, Path(out))
     files.check(opened)
 
 
