@@ -12,6 +12,7 @@ import numpy as np
 from samecluster.api import recover
 from samecluster.errors import InvalidInputError
 from samecluster.instances.ellipsoids import Instance, make_ellipsoids
+from samecluster.oracles.labels import LabelOracle
 from samecluster.proof.checker import BadProof, check
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import Look, pairs_of
@@ -49,8 +50,7 @@ def check_method(
     assert isinstance(method.name, str), "the name of a method is a text"
     assert method.name, "the name of a method is not empty"
     for made in _instances() if instances is None else instances:
-        truthful = _truthful(made)
-        found = _check_repeatable(method, made, truthful)
+        found = _check_repeatable(method, made, LabelOracle(made.labels).answer)
         _check_result(found)
         _check_right(found.recovery, made, all_said=True)
         unsure = _played(method, made, _often_unsure(made))
@@ -70,15 +70,8 @@ def _instances() -> Iterable[Instance]:
     yield make_ellipsoids(n=40, d=1, k=3, sizes=[5, 2, 1], random_state=2)
 
 
-def _truthful(made: Instance) -> _Answering:
-    def answer(question: Question) -> Verdict:
-        return Verdict.of(bool(made.labels[question.item] == made.labels[question.comparator]))
-
-    return answer
-
-
 def _often_unsure(made: Instance) -> _Answering:
-    knows = _truthful(made)
+    knows = LabelOracle(made.labels).answer
 
     def answer(question: Question) -> Verdict:
         return Verdict.UNSURE if sum(question.pair) % _UNSURE_OF == 0 else knows(question)
@@ -215,7 +208,7 @@ def _check_proof(found: Recovery) -> None:
 
 
 def _check_budget(method: Method, made: Instance, limit: int) -> None:
-    stopped = _played(method, made, _truthful(made), limit=limit)
+    stopped = _played(method, made, LabelOracle(made.labels).answer, limit=limit)
     _check_right(stopped.recovery, made, all_said=False)
     if limit:
         declared = {"n_clusters": made.n_clusters, "margin": made.margin}
@@ -234,7 +227,4 @@ def _check_without_margin(method: Method, made: Instance) -> None:
 
 
 def _recovered(method: Method, made: Instance, **options: Any) -> Recovery:
-    knows = _truthful(made)
-    return recover(
-        made.X, lambda i, j: knows(Question(i, j)), method=method, random_state=0, **options
-    )
+    return recover(made.X, LabelOracle(made.labels), method=method, random_state=0, **options)
