@@ -205,8 +205,8 @@ _QUESTIONS = (
     ),
     Fault(
         "said-twice-is-a-bridge",
-        "(len(said) > 1 or not in_tree)",
-        "not in_tree",
+        "if low[here] == order[here] and len(said) == 1:",
+        "if low[here] == order[here]:",
         "a suspect is an answer whose retraction alone ends contradictions",
         "tests/questions/test_contradictions.py",
     ),
