@@ -6,13 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from samecluster.recovery import distances
 from samecluster.recovery.cluster_names import ClusterNames
-from samecluster.recovery.predict import graph as graph_module
+from samecluster.recovery.distances import nearest
 from samecluster.recovery.predict.calibration import SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
 from samecluster.recovery.predict.gaussian_process import NOISE, GaussianProcess, left_out
-from samecluster.recovery.predict.graph import Graph, nearest
+from samecluster.recovery.predict.graph import Graph
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.sameness import Sameness
 from samecluster.recovery.predict.similarity import Similarity, features, whitened
@@ -212,7 +213,7 @@ def test_a_tree_finds_the_same_neighbours(copies: int, monkeypatch: pytest.Monke
     numbers, squares = nearest(points, points, 10, own=True)
     assert not (numbers == np.arange(len(points))[:, None]).any()
     assert all(len(set(row)) == 10 for row in numbers.tolist())
-    monkeypatch.setattr(graph_module, "_TREE_ROWS", 10_000)
+    monkeypatch.setattr(distances, "_TREE_ROWS", 10_000)
     assert np.allclose(squares, nearest(points, points, 10, own=True)[1], atol=1e-5)
 
 

@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
-from samecluster.recovery.predict.graph import Graph, squared_distances
+from samecluster.recovery.distances import squared_distances
+from samecluster.recovery.predict.graph import Graph
 
 _COMPONENTS = 50  # principal components; 300 gained nothing on texts before 250 labels
 _FLATTEST = 1e-6  # directions with less than this share of the largest spread are rounding
