@@ -9,6 +9,7 @@ import pytest
 from samecluster import Recovery, clustering_error, recover
 from samecluster.oracles import LabelOracle
 from samecluster.recovery import distances
+from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.distances import nearest, nearest_of_many
 from samecluster.recovery.predict import core_set, model
 from samecluster.recovery.predict.core_set import GraphCells
@@ -22,7 +23,7 @@ def bent(n: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     groups = rng.integers(3, size=n)
     maps = rng.normal(size=(3, 4, 20))
     flat = rng.normal(size=(n, 4))
-    points = np.tanh(np.einsum("nr,nrd->nd", flat, maps[groups])) + 2.0 * groups[:, None]
+    points = np.tanh((flat[:, None] @ maps[groups])[:, 0]) + 2.0 * groups[:, None]
     return points, groups
 
 
@@ -107,8 +108,9 @@ def _found(questions: int) -> tuple[Recovery, np.ndarray]:
     points, groups = bent(9000, 3)
     groups[:12] = 3
     points[:12] += 30.0
-    options = {"method": "predict", "max_questions": questions, "random_state": 0}
-    return recover(points, LabelOracle(groups), **options), groups
+    oracle = LabelOracle(groups)
+    found = recover(points, oracle, method="predict", max_questions=questions, random_state=0)
+    return found, groups
 
 
 @pytest.fixture
@@ -129,6 +131,27 @@ def test_all_rows_are_modelled_and_threads_do_not_change_the_questions(monkeypat
     assert np.array_equal(first.labels, second.labels)
     assert clustering_error(first.labels, groups) < 0.001
     assert not any("a sample of" in line for line in first.assumptions)
+
+
+def test_the_graph_comes_after_the_first_answers() -> None:
+    """The first points need none, and it takes longer than all else."""
+    points, groups = bent(4500, 4)
+    names = ClusterNames()
+    predictor = model.Predictor(points, names, np.random.default_rng(0))
+    known: dict[int, int] = {}
+    while predictor.is_starting:
+        assert predictor._plain is None
+        item = predictor.next_item(known)
+        assert item is not None
+        group = int(groups[item])
+        if group in known.values():
+            first = next(other for other, its in known.items() if its == group)
+            names.add(item, names.name_of[first])
+        else:
+            names.found(item)
+        known[item] = group
+        predictor.learn(item)
+    assert predictor._plain is not None
 
 
 @pytest.mark.usefixtures("many")

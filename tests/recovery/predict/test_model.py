@@ -263,6 +263,17 @@ def test_rows_that_are_solved_for_are_those_of_the_dense_inverse(monkeypatch) ->
     assert np.array_equal(sparse.rows(items), solved)
 
 
+def test_similarities_between_some_are_the_same_from_either_side(monkeypatch) -> None:
+    monkeypatch.setattr(Graph, "LARGEST_DENSE", 10)
+    points = np.random.default_rng(0).normal(size=(600, 3)).astype(np.float32)
+    few, many = np.array([3, 9]), np.arange(20, 60)
+    fresh, known = Graph(points), Graph(points)
+    known.rows(many)
+    from_many = known.between(few, many)  # their rows are there already
+    assert np.allclose(fresh.between(few, many), from_many, atol=0.01)
+    assert np.allclose(fresh.between(many, few), from_many.T, atol=0.01)
+
+
 def test_what_is_around_a_point_is_what_walks_bring_to_it() -> None:
     points = random_points(4, n=50)
     graph = Graph(points)

@@ -87,6 +87,13 @@ class Graph:
             del self._kept[next(iter(self._kept))]
         return found
 
+    def between(self, items: IntArray, others: IntArray) -> FloatArray:
+        """(len(items), len(others)) similarities, by the side of which more rows are kept."""
+        sides = [len(set(some.tolist()) - self._kept.keys()) for some in (items, others)]
+        if self.is_dense or sides[0] <= sides[1]:
+            return self.rows(items)[:, others].astype(np.float64)
+        return self.rows(others)[:, items].T.astype(np.float64)
+
     def around(self, values: Array) -> Array:
         """(n,) the sum of values (n,) in the neighbourhood of each point, weighted by reach."""
         total = step = np.asarray(values, dtype=np.float32)
@@ -116,17 +123,20 @@ class Graph:
     def _inverse_times(self, right: Array, steps: int) -> Array:
         """(I − 0.99 S)⁻¹ times the columns of ``right``, by conjugate gradients side by side."""
         found, left, move = np.zeros_like(right), right.copy(), right.copy()
+        room = np.empty_like(right)
         size = np.einsum("ij,ij->j", left, left)
         enough = _RESIDUAL**2 * size
         for _ in range(steps):
             if (size <= enough).all():
                 break
-            pushed = move - self._steps @ move
+            pushed = self._steps @ move
+            np.subtract(move, pushed, out=pushed)
             along = size / np.maximum(np.einsum("ij,ij->j", move, pushed), 1e-30)
-            found += along * move
-            left -= along * pushed
+            found += np.multiply(move, along, out=room)
+            left -= np.multiply(pushed, along, out=room)
             before, size = size, np.einsum("ij,ij->j", left, left)
-            move = left + size / np.maximum(before, 1e-30) * move
+            move *= size / np.maximum(before, 1e-30)
+            move += left
         return found
 
 

@@ -149,6 +149,7 @@ class Predictor:
         self._chance_table: FloatArray | None = None
         self._regression_table: FloatArray | None = None
         self._join_table: FloatArray | None = None
+        self._usual_score: float | None = None
         self._next_look = float(_FIRST_LOOK)
         self._turn = 0
         self._misfits: set[int] = set()
@@ -313,7 +314,7 @@ class Predictor:
         self._join_table = None
 
     def _forget(self) -> None:
-        self._chance_table, self._join_table = None, None
+        self._chance_table, self._join_table, self._usual_score = None, None, None
         # Groups that appeared since have no column in it.
         k = self._model.targets.shape[1]
         if self._cloud_table is not None and self._cloud_table.shape[1] != k:
@@ -335,8 +336,9 @@ class Predictor:
 
     def _scale(self) -> float:
         """With few answers all scores are small, and what counts is their proportion."""
-        most = self._model.mean.max(axis=1, initial=0.0)
-        return 1.0 / max(float(most.mean()), 0.1)
+        if self._usual_score is None:
+            self._usual_score = float(self._model.mean.max(axis=1, initial=0.0).mean())
+        return 1.0 / max(self._usual_score, 0.1)
 
     def joins(self) -> tuple[FloatArray, IntArray]:
         """(k, k) scores of groups for others that they may be part of, −inf where that is known.

@@ -159,7 +159,7 @@ class Similarity:
         """(len(items), len(others)) similarities."""
         parts: list[FloatArray] = []
         if self.graph is not None:
-            parts.append(self.graph.rows(items)[:, others].astype(np.float64))
+            parts.append(self.graph.between(items, others))
         if self.points is not None:
             parts.append(self._rbf(items, others))
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2.0
