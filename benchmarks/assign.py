@@ -22,8 +22,8 @@ from samecluster._typing import FloatArray, IntArray
 from samecluster.assignment.neighbours import LocalPlanes
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle, SeveralAtOnce
+from samecluster.recovery.distances import nearest
 from samecluster.recovery.labelling import Labelling
-from samecluster.recovery.predict.graph import nearest
 from samecluster.recovery.predict.similarity import FeatureMap
 
 QUESTIONS = 400

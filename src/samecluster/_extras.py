@@ -72,6 +72,18 @@ def onnx_embedding() -> tuple[Any, Any]:
     return first, second
 
 
+def faiss() -> Any:
+    """The module faiss."""
+    if_missing = "neighbours of many rows need faiss: pip install samecluster[neighbours]"
+    (found,) = _modules(if_missing, "faiss")
+    return found
+
+
+def has_faiss() -> bool:
+    """Whether `faiss` would find what it needs."""
+    return importlib.util.find_spec("faiss") is not None
+
+
 def needs_server() -> None:
     """InvalidInputError that says what to install unless there is what serves a page."""
     _modules(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster.recovery.distances import nearest
 from samecluster.recovery.predict.calibration import Calibration
-from samecluster.recovery.predict.graph import nearest
 from samecluster.recovery.predict.similarity import whitening
 
 _NEIGHBOURS = 12  # that a plane goes through; 8 to 20 are as good on halves of digits

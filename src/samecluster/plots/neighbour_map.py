@@ -15,7 +15,8 @@ from scipy import fft
 from threadpoolctl import threadpool_limits
 
 from samecluster._typing import FloatArray
-from samecluster.recovery.predict.graph import edges, nearest
+from samecluster.recovery.distances import nearest
+from samecluster.recovery.predict.graph import edges
 from samecluster.recovery.predict.similarity import features
 
 LARGEST = 100_000

@@ -6,13 +6,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.spatial.distance import cdist
 
+from samecluster.recovery import distances
 from samecluster.recovery.cluster_names import ClusterNames
-from samecluster.recovery.predict import graph as graph_module
+from samecluster.recovery.distances import nearest
 from samecluster.recovery.predict.calibration import SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
 from samecluster.recovery.predict.gaussian_process import NOISE, GaussianProcess, left_out
-from samecluster.recovery.predict.graph import Graph, nearest
+from samecluster.recovery.predict.graph import Graph
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.sameness import Sameness
 from samecluster.recovery.predict.similarity import Similarity, features, whitened
@@ -212,7 +213,7 @@ def test_a_tree_finds_the_same_neighbours(copies: int, monkeypatch: pytest.Monke
     numbers, squares = nearest(points, points, 10, own=True)
     assert not (numbers == np.arange(len(points))[:, None]).any()
     assert all(len(set(row)) == 10 for row in numbers.tolist())
-    monkeypatch.setattr(graph_module, "_TREE_ROWS", 10_000)
+    monkeypatch.setattr(distances, "_TREE_ROWS", 10_000)
     assert np.allclose(squares, nearest(points, points, 10, own=True)[1], atol=1e-5)
 
 
@@ -260,6 +261,17 @@ def test_rows_that_are_solved_for_are_those_of_the_dense_inverse(monkeypatch) ->
     for row, other in zip(exact, solved, strict=True):
         assert np.corrcoef(row, other)[0, 1] > 0.9
     assert np.array_equal(sparse.rows(items), solved)
+
+
+def test_similarities_between_some_are_the_same_from_either_side(monkeypatch) -> None:
+    monkeypatch.setattr(Graph, "LARGEST_DENSE", 10)
+    points = np.random.default_rng(0).normal(size=(600, 3)).astype(np.float32)
+    few, many = np.array([3, 9]), np.arange(20, 60)
+    fresh, known = Graph(points), Graph(points)
+    known.rows(many)
+    from_many = known.between(few, many)  # their rows are there already
+    assert np.allclose(fresh.between(few, many), from_many, atol=0.01)
+    assert np.allclose(fresh.between(many, few), from_many.T, atol=0.01)
 
 
 def test_what_is_around_a_point_is_what_walks_bring_to_it() -> None:

@@ -14,8 +14,9 @@ from samecluster.questions.look import CheckSheet, Look
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.reliability import Reliability
 from samecluster.recovery.auto.error_model import USUAL, ErrorModel
+from samecluster.recovery.distances import squared_distances
 from samecluster.recovery.labelling import Labelling
-from samecluster.recovery.predict.graph import edges, squared_distances
+from samecluster.recovery.predict.graph import edges
 from samecluster.recovery.predict.similarity import features
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.how import How

@@ -1,16 +1,22 @@
 """More rows than can be compared: which of them are modelled, and what those say of the others.
 
-Memory and time grow with n times the size of the core, never with n².
+With a library for neighbours of many rows all are in the graph, and neighbours are modelled
+together as cells of it (`GraphCells`). Without it, and until there is a graph, a sample is modelled
+and the others go with the nearest of it. Memory and time never grow with n².
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from typing import Any
+
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import Array, FloatArray, IntArray
+from samecluster.recovery.distances import nearest, nearest_of_many
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
-from samecluster.recovery.predict.graph import nearest
+from samecluster.recovery.predict.graph import NEIGHBOURS, edge_weights
 from samecluster.recovery.predict.similarity import whitened
 
 # Points that are modelled of more than the largest number: with 10⁶ rows the nearest of the core
@@ -26,6 +32,8 @@ _NEIGHBOURS_FIRST = 0.002
 # Decimal digits after which equal rows agree: single precision of features of mean square 1
 _DIGITS = 7
 _COPY = 1e-12  # squared, in features of mean square 1
+# Cells of the graph of all rows: an answer is followed by as much work as with so many rows
+_CELLS = 20_000
 
 
 def core_of(
@@ -39,14 +47,90 @@ def core_of(
     """
     n = len(points)
     rows = np.arange(n) if n <= largest else np.union1d(_scattered(points, rng), include)
+    first, copy_of = _distinct(points[rows])
+    place = np.full(n, -1, dtype=np.int64)
+    place[rows] = copy_of
+    return rows[first], place
+
+
+def _distinct(points: FloatArray) -> tuple[IntArray, IntArray]:
+    """The first row of all that are equal, in order, and which of these each row is."""
     # Features of equal rows may differ in the last bits.
     _, first, copy_of = np.unique(
-        points[rows].round(_DIGITS), axis=0, return_index=True, return_inverse=True
+        points.round(_DIGITS), axis=0, return_index=True, return_inverse=True
     )
     order = np.argsort(first)
-    place = np.full(n, -1, dtype=np.int64)
-    place[rows] = np.argsort(order)[copy_of.ravel()]
-    return rows[first[order]], place
+    return first[order], np.argsort(order)[copy_of.ravel()]
+
+
+@dataclass(frozen=True, eq=False)
+class GraphCells:
+    """All rows, as cells of their neighbour graph: each row is with one that it can walk to.
+
+    Attributes
+    ----------
+    core : (m,) the row that stands for each cell
+    place : (n,) the cell of each row
+    links : sparse (m, m), the weight of the edges between the rows of two cells
+    """
+
+    core: IntArray
+    place: Array
+    links: Any
+    _copy_of: IntArray
+    _mixture: Any
+
+    @classmethod
+    def of(cls, points: Array, rng: np.random.Generator, include: IntArray) -> GraphCells:
+        """Cells of points (n, r); rows to ``include`` stand for cells of their own."""
+        from scipy import sparse  # slow to load, and no first question needs it
+
+        first, copy_of = _distinct(points)
+        numbers, squares = nearest_of_many(points[first], NEIGHBOURS)
+        seeds, cell = _grown(numbers, rng, np.unique(copy_of[include]))
+        weights = edge_weights(numbers, squares)
+        n, m = len(first), len(seeds)
+        beyond = cell[numbers]
+        rows = np.repeat(cell, NEIGHBOURS)
+        links = sparse.csr_array((weights.ravel(), (rows, beyond.ravel())), shape=(m, m))
+        links = links + links.T
+        links.setdiag(0.0)
+        links.eliminate_zeros()
+        # What is said of a row is a mean over its own cell and those of its neighbours.
+        shares = np.column_stack([np.ones(n, dtype=np.float32), weights])
+        shares /= shares.sum(axis=1, keepdims=True)
+        cells = np.column_stack([cell, beyond])
+        bounds = np.arange(0, shares.size + 1, shares.shape[1])
+        mixture = sparse.csr_array((shares.ravel(), cells.ravel(), bounds), shape=(n, m))
+        return cls(first[seeds], cell[copy_of], links.tocsr(), copy_of, mixture)
+
+    def extended(self, chances: FloatArray) -> FloatArray:
+        """(n, k) probabilities for all rows from those (m, k) of cells."""
+        return np.asarray((self._mixture @ chances.astype(np.float32))[self._copy_of])
+
+
+def _grown(numbers: Array, rng: np.random.Generator, include: IntArray) -> tuple[IntArray, Array]:
+    """Rows that cells grow from, and the cell of each of n rows, by neighbours (n, c), near first.
+
+    Most are drawn at random, so that cells are as dense as the rows. A row joins the cell of the
+    nearest neighbour that has one; where no row of a part of the graph has one, some are drawn.
+    """
+    n = len(numbers)
+    cell = np.full(n, -1, dtype=np.int32)
+    drawn = rng.choice(n, size=min(n, _CELLS), replace=False)
+    seeds = np.union1d(drawn, include)
+    cell[seeds] = np.arange(len(seeds))
+    while len(open_ := np.flatnonzero(cell < 0)):
+        around = cell[numbers[open_]]
+        nearest_one = (around >= 0).argmax(axis=1)
+        found = around[np.arange(len(open_)), nearest_one]
+        if (found < 0).all():
+            more = rng.choice(open_, size=1 + len(open_) * _CELLS // n, replace=False)
+            cell[more] = np.arange(len(seeds), len(seeds) + len(more))
+            seeds = np.concatenate([seeds, more])
+        else:
+            cell[open_] = found
+    return seeds, cell
 
 
 def _scattered(points: FloatArray, rng: np.random.Generator) -> IntArray:

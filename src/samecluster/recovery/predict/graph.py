@@ -6,19 +6,17 @@ it is wanted, by conjugate gradients on a sparse matrix.
 
 from __future__ import annotations
 
-import os
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from samecluster._typing import Array, FloatArray, IntArray
-from samecluster.points.block_work import in_order
+from samecluster.recovery.distances import nearest
 
 # Of the graph, and the distance that scales its edges locally; the usual choice, not tuned
-_NEIGHBOURS = 10
+NEIGHBOURS = 10
 _REACH = 0.99  # what passes an edge: nearly everything, or far points of a group hear nothing
-_BLOCK = 8_000_000  # distances that are computed at once: 32 MB in single precision
 # Of conjugate gradients. The condition number is below 200: 50 steps leave 1e-3 of the error
 _STEPS, _RESIDUAL = 50, 1e-3
 _ROUGH_STEPS = 15  # of rows that candidates are compared by; not tuned
@@ -28,62 +26,6 @@ _PROBES, _PROBE_STEPS = 128, 25
 _KEPT_BYTES = 200_000_000  # rows that are kept, the oldest go first
 _FAR = 8  # steps along edges that count as the neighbourhood of a point
 _SMALL = 500  # points whose similarities are all worked out sooner than those of some
-# Columns up to which a tree finds neighbours sooner than comparing all pairs does, and rows from
-# which on (20,000 rows of 8 columns: 0.5 instead of 4 seconds; 16 columns: about the same)
-_TREE_COLUMNS, _TREE_ROWS = 12, 2000
-
-
-def nearest(
-    points: Array, among: Array, count: int, own: bool = False
-) -> tuple[IntArray, FloatArray]:
-    """Numbers and squared distances (n, count) of the rows of ``among`` nearest to each point.
-
-    With ``own`` the points are those of ``among`` themselves, and none is its own neighbour.
-    """
-    if points.shape[1] <= _TREE_COLUMNS and min(len(points), len(among)) >= _TREE_ROWS:
-        return _nearest_by_tree(points, among, count, own)
-    numbers = np.empty((len(points), count), dtype=np.int64)
-    squares = np.empty((len(points), count))
-
-    def find(rows: slice) -> None:
-        away = squared_distances(points[rows], among)
-        if own:
-            away[np.arange(len(away)), np.arange(rows.start, rows.stop)] = np.inf
-        if count < len(among):
-            found = np.argpartition(away, count - 1, axis=1)[:, :count]
-        else:
-            found = np.broadcast_to(np.arange(len(among)), away.shape)
-        values = np.take_along_axis(away, found, axis=1)
-        order = np.argsort(values, axis=1, kind="stable")
-        numbers[rows] = np.take_along_axis(found, order, axis=1)
-        squares[rows] = np.take_along_axis(values, order, axis=1)
-
-    at_once = max(1, _BLOCK // max(len(among), 1))
-    begins = range(0, len(points), at_once)
-    blocks = [slice(begin, min(begin + at_once, len(points))) for begin in begins]
-    for _ in in_order(find, blocks, min(len(blocks), os.cpu_count() or 1)):
-        pass
-    return numbers, squares
-
-
-def _nearest_by_tree(
-    points: Array, among: Array, count: int, own: bool
-) -> tuple[IntArray, FloatArray]:
-    from scipy.spatial import cKDTree  # slow to load, and no first question needs it
-
-    away, numbers = cKDTree(among).query(points, k=count + own)
-    away, numbers = away.reshape(len(points), -1), numbers.reshape(len(points), -1)
-    if own:
-        # A point is its own nearest, unless copies of it come first: then the last one goes.
-        other = numbers != np.arange(len(points))[:, None]
-        other[other.all(axis=1), -1] = False
-        away, numbers = away[other].reshape(-1, count), numbers[other].reshape(-1, count)
-    return numbers.astype(np.int64), np.asarray(away**2)
-
-
-def squared_distances(points: Array, among: Array) -> Array:
-    own, other = np.sum(points**2, axis=1), np.sum(among**2, axis=1)
-    return np.asarray(np.maximum(own[:, None] + other - 2.0 * points @ among.T, 0.0))
 
 
 class Graph:
@@ -98,11 +40,11 @@ class Graph:
     LARGEST_DENSE = 4000
     """Points up to which all similarities are computed at once: 64 MB, and rows cost nothing."""
 
-    def __init__(self, points: Array) -> None:
+    def __init__(self, points: Array, links: Any = None) -> None:
         self.n = len(points)
         self.is_dense = self.n <= self.LARGEST_DENSE
         """Whether all similarities are worked out at once, so that rows cost nothing."""
-        self._steps = edges(points)
+        self._steps = edges(points) if links is None else normalised(links)
         self._kept: dict[int, Array] = {}
 
     @cached_property
@@ -145,6 +87,13 @@ class Graph:
             del self._kept[next(iter(self._kept))]
         return found
 
+    def between(self, items: IntArray, others: IntArray) -> FloatArray:
+        """(len(items), len(others)) similarities, by the side of which more rows are kept."""
+        sides = [len(set(some.tolist()) - self._kept.keys()) for some in (items, others)]
+        if self.is_dense or sides[0] <= sides[1]:
+            return self.rows(items)[:, others].astype(np.float64)
+        return self.rows(others)[:, items].T.astype(np.float64)
+
     def around(self, values: Array) -> Array:
         """(n,) the sum of values (n,) in the neighbourhood of each point, weighted by reach."""
         total = step = np.asarray(values, dtype=np.float32)
@@ -174,17 +123,20 @@ class Graph:
     def _inverse_times(self, right: Array, steps: int) -> Array:
         """(I − 0.99 S)⁻¹ times the columns of ``right``, by conjugate gradients side by side."""
         found, left, move = np.zeros_like(right), right.copy(), right.copy()
+        room = np.empty_like(right)
         size = np.einsum("ij,ij->j", left, left)
         enough = _RESIDUAL**2 * size
         for _ in range(steps):
             if (size <= enough).all():
                 break
-            pushed = move - self._steps @ move
+            pushed = self._steps @ move
+            np.subtract(move, pushed, out=pushed)
             along = size / np.maximum(np.einsum("ij,ij->j", move, pushed), 1e-30)
-            found += along * move
-            left -= along * pushed
+            found += np.multiply(move, along, out=room)
+            left -= np.multiply(pushed, along, out=room)
             before, size = size, np.einsum("ij,ij->j", left, left)
-            move = left + size / np.maximum(before, 1e-30) * move
+            move *= size / np.maximum(before, 1e-30)
+            move += left
         return found
 
 
@@ -195,14 +147,23 @@ def edges(points: Array) -> Any:
     n = len(points)
     if n == 1:
         return sparse.csr_array((1, 1), dtype=np.float32)
-    numbers, squares = nearest(points, points, min(_NEIGHBOURS, n - 1), own=True)
+    numbers, squares = nearest(points, points, min(NEIGHBOURS, n - 1), own=True)
+    rows, columns = np.repeat(np.arange(n), numbers.shape[1]), numbers.ravel()
+    weights = edge_weights(numbers, squares).ravel()
+    one_way = sparse.csr_array((weights, (rows, columns)), shape=(n, n))
+    return normalised(one_way.maximum(one_way.T).tocsr())
+
+
+def edge_weights(numbers: Array, squares: Array) -> Array:
+    """(n, c) weights of the edges from points to neighbours at these squared distances (n, c)."""
     local = np.sqrt(squares[:, -1])
     # More than ten copies of a point have no distance of their own.
     local = np.maximum(local, max(1e-6 * float(np.median(local)), 1e-12))
-    rows, columns = np.repeat(np.arange(n), numbers.shape[1]), numbers.ravel()
-    weights = np.exp(-squares.ravel() / (local[rows] * local[columns])).astype(np.float32)
-    one_way = sparse.csr_array((weights, (rows, columns)), shape=(n, n))
-    both = one_way.maximum(one_way.T).tocsr()
+    return np.asarray(np.exp(-squares / (local[:, None] * local[numbers])).astype(np.float32))
+
+
+def normalised(both: Any) -> Any:
+    """0.99 S for symmetric weights of edges, which are changed."""
     degree = np.sqrt(np.maximum(np.asarray(both.sum(axis=1)).ravel(), 1e-12))
     both.data *= _REACH / (np.repeat(degree, np.diff(both.indptr)) * degree[both.indices])
     return both.astype(np.float32)

@@ -17,12 +17,13 @@ from typing import Protocol
 
 import numpy as np
 
+from samecluster._extras import has_faiss
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.predict.calibration import SHARPNESS, Calibration
 from samecluster.recovery.predict.certainty import DRAWN_EVERY, SecondOpinion, Track
 from samecluster.recovery.predict.clouds import Clouds
-from samecluster.recovery.predict.core_set import core_of, extended
+from samecluster.recovery.predict.core_set import GraphCells, core_of, extended
 from samecluster.recovery.predict.gaussian_process import NOISE, GaussianProcess, left_out
 from samecluster.recovery.predict.graph import Graph
 from samecluster.recovery.predict.sameness import RATHER_NEW, Sameness
@@ -97,7 +98,8 @@ class Predictor:
     """What the known points say about the others.
 
     Up to 50,000 points are all modelled, copies once. Of more, a core of 5,000 is, and the others
-    go with it. ``include`` are rows that must be in the core; only what is known about the core
+    go with it; after the first answers cells of the graph of all, if faiss is installed.
+    ``include`` are rows that must be in the core; only what is known about the core
     teaches the model. Rows marked in ``first`` (n,) are asked about before others, if in doubt.
 
     Examples
@@ -125,8 +127,10 @@ class Predictor:
         names.on_merge(self._merge)
         some = np.sort(rng.permutation(len(X))[:_DIRECTIONS_OF])
         self._all = features(X, some)
-        wanted = np.asarray(include, dtype=np.int64)
+        wanted = self._include = np.asarray(include, dtype=np.int64)
         self.core, self._at = core_of(self._all, _LARGEST, rng, wanted)
+        self._cells: GraphCells | None = None
+        self._sizes: IntArray | None = None
         self._points = self._all[self.core].astype(np.float32)
         self.sameness = Sameness()
         self._outside: dict[int, set[int]] = {}
@@ -145,6 +149,7 @@ class Predictor:
         self._chance_table: FloatArray | None = None
         self._regression_table: FloatArray | None = None
         self._join_table: FloatArray | None = None
+        self._usual_score: float | None = None
         self._next_look = float(_FIRST_LOOK)
         self._turn = 0
         self._misfits: set[int] = set()
@@ -171,6 +176,11 @@ class Predictor:
         return bool((self._at >= 0).all())
 
     @property
+    def follows_at_once(self) -> bool:
+        """Whether all rows are predicted after every answer: of very many that takes too long."""
+        return len(self._at) <= _LARGEST
+
+    @property
     def is_starting(self) -> bool:
         """Whether the first points, spread over the data, are still to come."""
         return len(self._model.asked) < min(len(self._start) or _START, len(self.core))
@@ -195,7 +205,9 @@ class Predictor:
         """The share of modelled points whose label is expected to be wrong, among known groups."""
         doubt = 1.0 - self._right(self._chances())
         doubt[self._model.asked] = 0.0
-        return float(doubt.mean())
+        return float(
+            doubt.mean() if self._sizes is None else np.average(doubt, weights=self._sizes)
+        )
 
     def _right(self, chances: FloatArray) -> FloatArray:
         """(m,) P(right) of the likeliest group of points with these chances (m, k).
@@ -233,11 +245,26 @@ class Predictor:
             self._model.learn(int(self._at[item]), column)
         self._forget()
         if self._plain is None and not self.is_starting:
+            if not self.is_whole and has_faiss():
+                self._model_all_rows()
             self._use(Similarity(self.graph, None))
         look = len(self._model.asked) >= self._next_look and not self.is_starting
         if look and len(self._names.alive) > 1:
             self._next_look = len(self._model.asked) * _NEXT_LOOK
             self._look_for_a_better_model()
+
+    def _model_all_rows(self) -> None:
+        """From a sample to cells of the graph of all rows, once the first answers are there."""
+        asked, start = self.core[self._model.asked], self.core[self._start]
+        included = np.concatenate([self.core[self._at[self._include]], asked])
+        cells = GraphCells.of(self._all.astype(np.float32), self._rng, included)
+        self.core, self._at = cells.core, cells.place
+        self._all, self._points = self._all[:0], self._all[self.core].astype(np.float32)
+        self._sizes = np.bincount(self._at, minlength=len(self.core))
+        self._plain = Graph(self._points, cells.links)
+        self._start, self._model.asked = self._at[start].tolist(), self._at[asked].tolist()
+        self._misfits.clear()
+        self._cells = cells
 
     def _record(self, item: int) -> None:
         """Keep what was said of a point before its answer.
@@ -287,7 +314,7 @@ class Predictor:
         self._join_table = None
 
     def _forget(self) -> None:
-        self._chance_table, self._join_table = None, None
+        self._chance_table, self._join_table, self._usual_score = None, None, None
         # Groups that appeared since have no column in it.
         k = self._model.targets.shape[1]
         if self._cloud_table is not None and self._cloud_table.shape[1] != k:
@@ -309,8 +336,9 @@ class Predictor:
 
     def _scale(self) -> float:
         """With few answers all scores are small, and what counts is their proportion."""
-        most = self._model.mean.max(axis=1, initial=0.0)
-        return 1.0 / max(float(most.mean()), 0.1)
+        if self._usual_score is None:
+            self._usual_score = float(self._model.mean.max(axis=1, initial=0.0).mean())
+        return 1.0 / max(self._usual_score, 0.1)
 
     def joins(self) -> tuple[FloatArray, IntArray]:
         """(k, k) scores of groups for others that they may be part of, −inf where that is known.
@@ -353,7 +381,9 @@ class Predictor:
     def chances(self) -> FloatArray:
         """(n, k) probabilities of the groups for all rows."""
         chances = self._chances()
-        if self.is_whole:
+        if self._cells is not None:
+            chances = self._cells.extended(chances)
+        elif self.is_whole:
             chances = chances[self._at]
         else:
             chances = extended(self._all, self.core, chances.argmax(axis=1), chances)
@@ -413,7 +443,7 @@ class Predictor:
 
     @property
     def _clouds_every(self) -> int:
-        return 1 if self.graph.is_dense else _CLOUDS_EVERY
+        return 1 if len(self.core) <= Graph.LARGEST_DENSE else _CLOUDS_EVERY
 
     # -- where to ask ----------------------------------------------------------------------------
 
@@ -436,7 +466,7 @@ class Predictor:
             return int(self.core[self._most_spread(candidates, open_, weights=weights)])
         self._turn += 1
         if self._turn % DRAWN_EVERY == 0:
-            item = int(self.core[self._rng.choice(candidates)])
+            item = int(self._rng.choice(self._rows_of(candidates)))
             self._drawn.add(item)
             return item
         if self._wanted is not None:
@@ -453,11 +483,19 @@ class Predictor:
 
     def drawn_items(self, count: int, skip: Collection[int]) -> list[int]:
         """Points of the core drawn at random among those that nobody was asked about."""
-        candidates = np.flatnonzero(self._open(skip))
-        chosen = self._rng.choice(candidates, size=min(count, len(candidates)), replace=False)
-        items = [int(item) for item in self.core[chosen]]
+        rows = self._rows_of(np.flatnonzero(self._open(skip)))
+        chosen = self._rng.choice(rows, size=min(count, len(rows)), replace=False)
+        items = [int(item) for item in chosen]
         self._drawn.update(items)
         return items
+
+    def _rows_of(self, candidates: IntArray) -> IntArray:
+        """The rows of points of the core to draw from: of cells all, so that each is as likely."""
+        if self._cells is None:
+            return self.core[candidates]
+        among = np.zeros(len(self.core), dtype=np.bool_)
+        among[candidates] = True
+        return np.flatnonzero(among[self._at])
 
     def _open(self, skip: Iterable[int]) -> BoolArray:
         """(core,) the points that nobody was asked about and that are not skipped."""

@@ -40,7 +40,7 @@ class Predict:
     ----------
     expected_error : stop once the model expects at most this share of the labels to be wrong, and
         50 answers or more show what that is worth (below 0.1 % also before). 0 goes on until all is
-        asked; of more than 50,000 points that is all of a core of 5,000.
+        asked; of more than 50,000 points that is one of each cell, or all of a sample.
     batch : how many points to ask about at once, for several people answering
     """
 
@@ -258,7 +258,7 @@ class PredictRun:
 
         Before a few points were asked there is nothing to predict from.
         """
-        if self.model.is_whole and not self.model.knows_little:
+        if self.model.follows_at_once and not self.model.knows_little:
             self._write_predicted()
         known = self.names.name_of
         groups = np.fromiter(known.values(), dtype=np.int64)

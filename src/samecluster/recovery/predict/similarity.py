@@ -12,7 +12,8 @@ from typing import ClassVar
 import numpy as np
 
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
-from samecluster.recovery.predict.graph import Graph, squared_distances
+from samecluster.recovery.distances import squared_distances
+from samecluster.recovery.predict.graph import Graph
 
 _COMPONENTS = 50  # principal components; 300 gained nothing on texts before 250 labels
 _FLATTEST = 1e-6  # directions with less than this share of the largest spread are rounding
@@ -158,7 +159,7 @@ class Similarity:
         """(len(items), len(others)) similarities."""
         parts: list[FloatArray] = []
         if self.graph is not None:
-            parts.append(self.graph.rows(items)[:, others].astype(np.float64))
+            parts.append(self.graph.between(items, others))
         if self.points is not None:
             parts.append(self._rbf(items, others))
         return parts[0] if len(parts) == 1 else (parts[0] + parts[1]) / 2.0

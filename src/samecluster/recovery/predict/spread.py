@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from samecluster._typing import Array
-from samecluster.recovery.predict.graph import squared_distances
+from samecluster.recovery.distances import squared_distances
 
 _FEWEST, _MOST = 12, 60  # cells; between them the cube root of n, which spreads as n grows
 _SAMPLE = 4000  # rows that cells are made of: 60 cells of 60 are enough to tell a middle

@@ -149,7 +149,9 @@ def _of_sample(claim: Any) -> str:
         return ""
     return (
         f" The model is of a sample of {count(claim.n_modelled, 'row')}, and the others go with "
-        "the nearest of these: a small group may be missed, and labels between groups are worse."
+        "the nearest of these: a small group may be missed, and labels between groups are worse. "
+        "After the first questions all rows are modelled if faiss is installed: "
+        "pip install samecluster[neighbours]."
     )
 
 
