@@ -3,8 +3,8 @@
 from tests.web.browser.labelling import answers_in, somebody
 from tests.web.served import begin, in_thread, write_data
 
-# Once an answer is safe, the page fetches questions ahead. A request that began before may have been
-# answered without the question that is missing.
+# Once an answer is safe, the page fetches questions ahead. A request that began before may have
+# been answered without the question that is missing.
 _FETCHED_AHEAD = """() => {
   const ended = (path) =>
     performance.getEntriesByType("resource").filter(({ name }) => name.endsWith(path));
