@@ -61,7 +61,7 @@ class SecondLook:
 
     def __str__(self) -> str:
         if self.answer is None:
-            return "a check for slips, of what rests on one answer alone"
+            return "a check for slips"
         return f"{self.answer} does not fit the other answers: look again"
 
 
