@@ -9,10 +9,7 @@ from PIL import Image
 import samecluster
 from samecluster.notebook.one_document import widget_module
 from tests.notebook.test_widget import shells
-from tests.web.browser.conftest import chromium
 from tests.web.browser.test_accessible import AXE
-
-__all__ = ["chromium"]
 
 # A model as anywidget gives it to a widget: messages go to the kernel, replies come back.
 _HOST = """async module => {

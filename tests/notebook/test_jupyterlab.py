@@ -12,9 +12,6 @@ from typing import Any
 
 import pytest
 
-from tests.web.browser.conftest import chromium
-
-__all__ = ["chromium"]
 LAB = shutil.which(
     "jupyter-lab", path=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
 )

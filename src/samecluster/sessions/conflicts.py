@@ -16,7 +16,7 @@ from samecluster.errors import AnswerError, RefutedError, SameClusterError
 from samecluster.questions.conflicts.answer_book import AnswerBook
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.sessions.running.engine import weaker_margin
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, Vote, is_tie, pair_of
@@ -53,12 +53,15 @@ class Conflict:
 
 @dataclass(frozen=True)
 class SecondLook:
-    """An answer that does not fit the others, and a question that puts it from another side."""
+    """A question that puts an answer from another side which does not fit the others; or a look
+    that checks several answers at once, the least certain ones, without a word on any of them."""
 
-    answer: Vote
-    question: SessionQuestion
+    answer: Vote | None
+    question: SessionQuestion | SessionLook
 
     def __str__(self) -> str:
+        if self.answer is None:
+            return "a check for slips"
         return f"{self.answer} does not fit the other answers: look again"
 
 
@@ -111,7 +114,7 @@ def conflicts_in(state: State, refutation: SameClusterError | None) -> list[Conf
 
 
 def ranked(conflict: Conflict, strange: Callable[[Sequence[Vote]], list[float]]) -> Conflict:
-    """The same with the answer that is likeliest to be wrong first; ``strange`` says how likely."""
+    """The same with the answer that is likeliest to be wrong first: ``strange`` is highest."""
     scores = dict(zip(conflict.answers, strange(conflict.answers), strict=True))
     votes = sorted(conflict.answers, key=lambda vote: -scores[vote])
     others = [one for one in conflict.remedies if one.events[0][0] != "retracted"]

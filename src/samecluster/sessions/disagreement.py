@@ -14,7 +14,7 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.questions.pair import Answer, Question, Verdict
-from samecluster.recovery.predict.unlikely import strangeness, unlikely_answers
+from samecluster.recovery.predict.unlikely import strangeness
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.conflicts import (
@@ -26,39 +26,35 @@ from samecluster.sessions.conflicts import (
     ranked,
 )
 from samecluster.sessions.known_labels import KnownLabels
+from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
-from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
+from samecluster.sessions.running.second_looks import (
+    SecondLooks,
+    by_distance,
+    is_new_pair,
+    nearest_new_pair,
+)
 from samecluster.sessions.state.state import State
-from samecluster.sessions.state.votes import Pair, Vote, pair_of
+from samecluster.sessions.state.votes import Vote
 
 
 class Disagreement:
     """Disagreement to labels and answers. `samecluster.Session` has these methods."""
 
-    def __init__(self, recorder: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
+    def __init__(self, recorder: Recorder, known: KnownLabels, queue: LookQueue) -> None:
         self._recorder, self._known, self._queue = recorder, known, queue
-        self._looked_again: set[Pair] = set()
+        self._second_looks = SecondLooks(recorder, known, queue)
 
     def look_again(self, who: str | None = None) -> SecondLook | None:
-        """An answer that the others make very unlikely, put from another side, next to come.
+        """A check for slips of people, next to come: known pairs, put from another side.
 
-        For people, who may slip: a wrong answer is found if the two cannot both be right. Each
-        answer once. None if all fit, if there are few, or in an audit.
+        With looks: now and then, and at the end, a sheet and a board of what is least certain. With
+        pairs: the answer that the others make least likely, about once in 50. What was wrong is
+        found if it cannot be right together with what is said now. Each answer once. None if it is
+        not time for one, if there are few answers, or in an audit.
         """
-        state, recovery = self._recorder.state, self._known.snapshot()
-        if recovery.audit is not None:
-            return None
-        keys = state.items.keys
-        for one in unlikely_answers(recovery.points, recovery.answers):
-            pair = pair_of(keys[row] for row in one.answer.question.pair)
-            votes = state.book.votes(pair)
-            ones, twos = (np.array(side) for side in one.sides)
-            items = _nearest_new_pair(ones, twos, recovery, state, who)
-            if votes and items is not None and pair not in self._looked_again:
-                self._looked_again.add(pair)
-                return SecondLook(votes[0], self._queue.want(items, who))
-        return None
+        return self._second_looks.next(who)
 
     def doubt(self, item: str, who: str | None = None) -> list[SessionQuestion]:
         """ "This label is wrong": questions that put the item against asked members, next to come.
@@ -107,7 +103,10 @@ class Disagreement:
                 Answer(Question(*(row_of[item] for item in vote.items)), vote.verdict)
                 for vote in votes
             ]
-            return strangeness(known.points, answers, known.answers) if answers else []
+            if not answers:
+                return []
+            found = strangeness(known.points, answers, known.answers)
+            return self._second_looks.weighed(votes, found)
 
         return [ranked(conflict, strange) for conflict in self.conflicts()]
 
@@ -143,9 +142,9 @@ def _pairs_about(
     own = int(recovery.labels[row])
     chosen: list[tuple[bool, float, str]] = []
     for label in np.unique(recovery.labels[recovery.labels >= 0]).tolist():
-        members = _by_distance(_asked_rows(recovery, label), row, recovery)
+        members = by_distance(_asked_rows(recovery, label), row, recovery)
         fresh = (
-            m for m in members if m != row and _is_new_pair(item, state.items.keys[m], state, who)
+            m for m in members if m != row and is_new_pair(item, state.items.keys[m], state, who)
         )
         nearest = next(fresh, None)
         if nearest is not None:
@@ -159,19 +158,7 @@ def _pair_between(
 ) -> tuple[str, str] | None:
     """A pair of asked members of two clusters that this person was not asked about, or None."""
     ones, twos = _asked_rows(recovery, a), _asked_rows(recovery, b)
-    return _nearest_new_pair(ones, twos, recovery, state, who)
-
-
-def _nearest_new_pair(
-    ones: IntArray, twos: IntArray, recovery: Recovery, state: State, who: str | None
-) -> tuple[str, str] | None:
-    """Two items, one of each side, that this person was not asked about; near each other."""
-    keys = state.items.keys
-    for one in ones.tolist():
-        for two in _by_distance(twos, one, recovery):
-            if _is_new_pair(keys[one], keys[two], state, who):
-                return keys[two], keys[one]
-    return None
+    return nearest_new_pair(ones, twos, recovery, state, who)
 
 
 def _asked_rows(recovery: Recovery, label: int) -> IntArray:
@@ -179,12 +166,3 @@ def _asked_rows(recovery: Recovery, label: int) -> IntArray:
     if not len(rows):
         raise InvalidInputError(f"cluster {label} has no member that was asked about")
     return rows
-
-
-def _by_distance(rows: IntArray, row: int, recovery: Recovery) -> list[int]:
-    gaps = np.sum((recovery.points[rows] - recovery.points[row]) ** 2, axis=1)
-    return [int(i) for i in rows[np.argsort(gaps, kind="stable")]]
-
-
-def _is_new_pair(one: str, two: str, state: State, who: str | None) -> bool:
-    return state.vote(pair_of((one, two)), who) is None

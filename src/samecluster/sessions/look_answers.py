@@ -6,7 +6,7 @@ is no answer of its own, and does not count as a question.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import combinations
 from typing import TypeAlias
 
@@ -18,7 +18,7 @@ from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.question import SessionLook
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.state import State
-from samecluster.sessions.state.votes import pair_of
+from samecluster.sessions.state.votes import Pair, pair_of
 
 Said: TypeAlias = list[tuple[tuple[str, str], Verdict]]
 NewAnswers: TypeAlias = list[tuple[str, str, str, str]]
@@ -56,6 +56,8 @@ def new_answers(
     separate.
     """
     ledger = engine.run.ledger
+    if again := queue.checked_pairs(look):
+        return list(_said_of_known(said, again, queue, engine))
     if look.look.left(ledger.known) is None:
         raise ProtocolError("this look is no longer open: answers have settled it; take the next")
     questions = [engine.question(items) for items, _ in said]
@@ -82,6 +84,16 @@ def new_answers(
         if implied is None:
             known.record(Answer(question, verdict))
     return news
+
+
+def _said_of_known(
+    said: Said, again: set[Pair], queue: LookQueue, engine: Engine
+) -> Iterator[tuple[str, str, str, str]]:
+    """What a check says of the pairs that it is about, and whatever else is not as it was known."""
+    for items, verdict in said:
+        known = engine.run.ledger.implied(engine.question(items))
+        if pair_of(items) in again or verdict not in (known, Verdict.UNSURE):
+            yield *items, verdict.value, queue.role(pair_of(items))
 
 
 def _known_among(rows: Iterable[int], ledger: Ledger) -> Ledger:

@@ -16,7 +16,7 @@ from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.votes import Pair, pair_of
-from samecluster.sessions.storage.look_format import Looked, checked_look
+from samecluster.sessions.storage.look_format import LargeLook, Looked, checked_look
 
 
 class LookQueue(QuestionQueue):
@@ -26,6 +26,9 @@ class LookQueue(QuestionQueue):
         super().__init__(*parts)
         # The looks that a person has on the screen, by their ids.
         self._looks_held: dict[str | None, dict[str, SessionLook]] = {}
+        # Looks that put known pairs once more, and those of them that a person is to see next.
+        self._checks: dict[str, set[Pair]] = {}
+        self._wanted_looks: dict[str | None, dict[str, SessionLook]] = {}
 
     @property
     def engine(self) -> Engine:
@@ -55,11 +58,25 @@ class LookQueue(QuestionQueue):
         room, count = self._n_left(who, now), min(count, self._n_looks_left(who, now))
         if count < 1:
             return []
+        wanted = list(self._wanted_looks.get(who, {}).values())[:count]
+        count -= len(wanted)
         found = list(islice(self._affordable(self._open_looks(who), who, now, room), count))
-        if not found and room > 0:
+        if not found and not wanted and room > 0:
             ahead = self._looks_ahead(who, now)
             found = list(islice(self._affordable(ahead, who, now, room), 1))
-        return [self._hand_out_any(look, who, lease_seconds) for look in found]
+        first = [self.hand_out_look(look, who, lease_seconds) for look in wanted]
+        return [*first, *(self._hand_out_any(look, who, lease_seconds) for look in found)]
+
+    def want_look(self, look: LargeLook, about: Iterable[Pair], who: str | None) -> SessionLook:
+        """Put a look before those of the plan, to hear once more ``about`` pairs that are known."""
+        shown = SessionLook.about(look, self._state.items)
+        self._checks[shown.id] = set(about)
+        self._wanted_looks.setdefault(who, {})[shown.id] = shown
+        return shown
+
+    def checked_pairs(self, look: SessionLook) -> set[Pair]:
+        """The known pairs that a look puts once more."""
+        return self._checks.get(look.id, set())
 
     def hand_out_look(
         self, look: SessionLook, who: str | None, lease_seconds: float | None
@@ -104,15 +121,18 @@ class LookQueue(QuestionQueue):
             self._leases.end(pair, who)
             self._wanted.pop(pair, None)
         self._looks_held.get(who, {}).pop(look.id, None)
+        self._wanted_looks.get(who, {}).pop(look.id, None)
 
     def take_rows(self) -> None:
         """There are other rows: forget what people wanted asked, and leases of items that went."""
         super().take_rows()
-        self._looks_held = {}
+        self._looks_held, self._wanted_looks = {}, {}
 
     def _is_open_again(self, look: SessionLook) -> bool:
         """Whether something of a look that was undone is to be asked again."""
         again = self._state.next_undone_pair()
+        if self.checked_pairs(look):
+            return True
         if again is not None and again in self._pairs(look.look):
             return True  # nothing need be worked out to see it
         return look.look.left(self._known.engine.run.ledger.known) is not None

@@ -20,6 +20,7 @@ from samecluster.workspace.open import OpenSession
 # Before 30 questions an interval whose upper end is 20 times the lower one says nothing: the
 # forecast is a regression on questions so far, which a few do not determine.
 _EARLY, _VAGUE = 30, 20
+_TOO_FEW = 5  # questions; of a table that took 40, one answer promised 1 to 10 more
 _TIMED = 5  # looks: fewer say little about a person's pace
 
 
@@ -156,7 +157,8 @@ def left_line(session: Session) -> str:
     left = questions_left(session)
     if left is None:
         return ""
-    if session.state.n_questions < _EARLY and left.high > _VAGUE * max(left.low, 1):
+    n_asked = session.state.n_questions
+    if n_asked < _TOO_FEW or (n_asked < _EARLY and left.high > _VAGUE * max(left.low, 1)):
         return "It is too early to say how many questions are left."
     minutes = minutes_left(session, left)
     if minutes is None:

@@ -18,6 +18,15 @@ FLAGS = (
 )
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A page that a busy machine is too slow for may try once more; any other failure is one."""
+    from playwright.sync_api import TimeoutError
+
+    for item in items:
+        if "chromium" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.flaky(reruns=1, only_rerun=TimeoutError))
+
+
 @pytest.fixture(scope="module")
 def chromium():
     """Ends with the module: while it runs, no other test of this process could use asyncio."""

@@ -26,9 +26,8 @@ from samecluster.recovery.predict.similarity import features
 
 _MOST_ITEMS = 1200  # that the graph is made of: all asked ones, and others that lie between them
 _FEWEST = 20  # asked items below which the model knows too little to say anything
-# P(the answer is right) below which it is pointed out: two or three of 100 right answers are, as a
-# second look costs less than a group that is split
-_UNLIKELY = 0.02
+VERY_UNLIKELY = 0.02
+"""P(an answer is right) below which it may be pointed out; so are some right ones in 100."""
 
 
 @dataclass(frozen=True)
@@ -42,14 +41,16 @@ class UnlikelyAnswer:
 
 # Small products: see `points.block_work.on_one_thread`.
 @threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]
-def unlikely_answers(X: FloatArray, answers: Sequence[Answer]) -> list[UnlikelyAnswer]:
-    """The answers that the others make unlikely, the least likely first; none if there are few."""
+def unlikely_answers(
+    X: FloatArray, answers: Sequence[Answer], below: float = VERY_UNLIKELY
+) -> list[UnlikelyAnswer]:
+    """The answers less likely than that by the others, the least likely first; none of few."""
     sure = [one for one in answers if one.verdict is not Verdict.UNSURE]
     if len({item for one in sure for item in one.question.pair}) < _FEWEST:
         return []
     found = list(AnswerFit(X, sure).judged())
     found.sort(key=lambda one: one.probability)
-    return [one for one in found if one.probability < _UNLIKELY]
+    return [one for one in found if one.probability < below]
 
 
 @threadpool_limits.wrap(limits=1, user_api="blas")  # type: ignore[untyped-decorator]

@@ -1,1 +1,1 @@
-"""The run behind a session: engine, leases, looking ahead, drivers."""
+"""The run behind a session: engine, leases, looking ahead, second looks, drivers."""

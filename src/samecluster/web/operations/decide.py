@@ -24,6 +24,7 @@ from samecluster.web.operations.declared import (
     CONFLICT,
     ITEM,
     ITEM_KEY,
+    LOOK_ID,
     NOT_FOUND,
     PROGRESS,
     QUESTION_ID,
@@ -147,12 +148,14 @@ async def _trouble(context: ServerContext, _: Call) -> Any:
 
 @OPERATIONS.declare(
     "POST /second-look",
-    "Look for an answer that the others make unlikely: a question that puts it from another side "
-    "comes next. For people, who may slip.",
+    "If it is time, check for slips of people: what rests on one answer is put from another side "
+    "and comes next, a look or a question.",
     body=record(),
     reply=record(
-        question=nullable(QUESTION_ID),
-        text=string(description="Which answer does not fit; empty if all do."),
+        question=nullable(LOOK_ID),
+        text=string(
+            description="Which answer does not fit, or that it is a check; empty if none comes."
+        ),
     ),
 )
 async def _second_look(context: ServerContext, call: Call) -> Any:

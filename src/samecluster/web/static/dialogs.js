@@ -24,6 +24,7 @@ export function ask(heading, content, choices) {
     });
     document.body.append(dialog);
     dialog.showModal();
+    dialog.scrollTop = 0; // the button in focus may be below the window
   });
 }
 

@@ -43,6 +43,11 @@ export class LookFrame {
     Object.assign(this.node.dataset, { question: look.id, kind: look.kind });
   }
 
+  // Why it is asked, below what is asked.
+  remark(text) {
+    this.node.querySelector(".asked").append(element("p", { class: "again" }, text));
+  }
+
   // The buttons of actions, each with its key; drawn again when keys change.
   drawButtons(main, beside) {
     this.answers.replaceChildren(...main.map((one) => this.#button(one)));

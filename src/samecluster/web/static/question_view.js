@@ -87,6 +87,8 @@ class QuestionView {
   #drawLook(look) {
     this.#look = look.kind === "choice" ? new ChoiceLook(look, this.#app) : new GridLook(look, this.#app);
     const { keys, node, frame, spoken } = this.#look;
+    const again = this.#app.secondLooks.get(look.id);
+    if (again) frame.remark(sentence(again));
     this.#root.replaceChildren(node);
     this.#app.keys.bind({ ...this.#beside(), ...keys }, this.#signal);
     this.#sayLast(frame.said, look.before ? "You answered this before" : "");

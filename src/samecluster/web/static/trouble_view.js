@@ -12,6 +12,9 @@ const KINDS = {
   refutation: "Answers that the assumption does not allow",
 };
 
+const titled = (item) =>
+  element("div", {}, element("p", { class: "small-title" }, item.title), whole(item));
+
 export async function troubleView(root, app, signal) {
   const list = element("div", { class: "trouble-list" });
   root.replaceChildren(
@@ -53,7 +56,7 @@ function card({ kind, text, answers, remedies }, app, redraw, isFirst) {
     (kind === "refutation" || !answers.length) && element("p", {}, sentence(text)),
     answers.length > 0 && [
       element("h3", {}, "Answers to look at again, the likeliest to be wrong first"),
-      element("div", { class: "dialog-beside" }, answers[0].items.map((item) => whole(item))),
+      element("div", { class: "dialog-beside" }, answers[0].items.map(titled)),
       element(
         "ul",
         { class: "answers-list" },

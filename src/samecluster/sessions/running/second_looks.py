@@ -1,0 +1,167 @@
+"""Checks for slips of people: what rests on one answer alone is put once more, from another side.
+
+How alike items are says which answers are the least certain, and no more: people are asked about
+hard items most, so half of all slips look no stranger than some right answer. So as many as fit on
+a screen are checked at once where looks can be answered. Where only pairs can, the one that fits
+worst is pointed out, about once in 50 answers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import numpy as np
+
+from samecluster._typing import IntArray
+from samecluster.questions.look import Board, CheckSheet, LookSizes
+from samecluster.questions.pair import Question, Verdict
+from samecluster.recovery.predict.unlikely import VERY_UNLIKELY, UnlikelyAnswer, unlikely_answers
+from samecluster.recovery.result.result import Recovery
+from samecluster.sessions.conflicts import SecondLook
+from samecluster.sessions.known_labels import KnownLabels
+from samecluster.sessions.look_queue import LookQueue
+from samecluster.sessions.parameters import looks_in_use
+from samecluster.sessions.recorder import Recorder
+from samecluster.sessions.state.state import State
+from samecluster.sessions.state.votes import Pair, Vote, pair_of
+
+_EVERY = 40  # looks between two checks of a kind: about one look in 20 is a check
+_AT_THE_END = 10  # looks since the last one that make a check at the end worth it
+_POINTED_OUT = 50  # pairs for each answer that is pointed out
+
+
+class SecondLooks:
+    """What was checked in this process, and what to check next."""
+
+    def __init__(self, recorder: Recorder, known: KnownLabels, queue: LookQueue) -> None:
+        self._recorder, self._known, self._queue = recorder, known, queue
+        self._suspects: set[Pair] = set()
+        n_looks = recorder.state.n_looks
+        self._checked_at = {Verdict.SAME: n_looks, Verdict.DIFFERENT: n_looks}
+        self._pointed_out_at = n_looks - _POINTED_OUT // 2
+
+    def next(self, who: str | None) -> SecondLook | None:
+        """See `samecluster.Session.look_again`."""
+        state = self._recorder.state
+        if self._known.snapshot().audit is not None:
+            return None
+        sizes = looks_in_use(state.parameters)
+        if sizes is None or sizes.pairs_only:
+            return self._pointed_out(who)
+        due = _EVERY if self._known.engine.run.looks else _AT_THE_END
+        for verdict, at in self._checked_at.items():
+            if state.n_looks - at >= due:
+                self._checked_at[verdict] = state.n_looks
+                if found := self._check(verdict, sizes, who):
+                    return found
+        return None
+
+    def weighed(self, votes: Sequence[Vote], strange: Sequence[float]) -> list[float]:
+        """How likely each of these is the wrong one: what was checked before all others."""
+        return [
+            one + (vote.pair in self._suspects) for vote, one in zip(votes, strange, strict=True)
+        ]
+
+    def _pointed_out(self, who: str | None) -> SecondLook | None:
+        state, recovery = self._recorder.state, self._known.snapshot()
+        if state.n_looks - self._pointed_out_at < _POINTED_OUT:
+            return None
+        for vote, one in self._doubtful(VERY_UNLIKELY):
+            ones, twos = (np.array(side) for side in one.sides)
+            items = nearest_new_pair(ones, twos, recovery, state, who)
+            if items is not None:
+                self._suspects.add(vote.pair)
+                self._pointed_out_at += _POINTED_OUT
+                return SecondLook(vote, self._queue.want(items, who))
+        return None
+
+    def _check(self, verdict: Verdict, sizes: LookSizes, who: str | None) -> SecondLook | None:
+        doubtful = [(v, one) for v, one in self._doubtful(1.0) if one.answer.verdict is verdict]
+        look: CheckSheet | Board | Question | None
+        if verdict is Verdict.SAME:
+            cells = self._cells(doubtful, sizes.sheet, who)
+            look = CheckSheet.of(cells) if cells else None
+        else:
+            cells = self._standing(doubtful, sizes.board, who)
+            shown = dict.fromkeys(row for cell in cells for row in cell)
+            look = Board.of(shown) if shown else None
+        if look is None:
+            return None
+        keys = self._recorder.state.items.keys
+        pairs = [(keys[one], keys[two]) for one, two in cells]
+        if isinstance(look, CheckSheet | Board):
+            return SecondLook(None, self._queue.want_look(look, map(pair_of, pairs), who))
+        return SecondLook(None, self._queue.want(pairs[0], who))
+
+    def _cells(
+        self, doubtful: Sequence[tuple[Vote, UnlikelyAnswer]], most: int, who: str | None
+    ) -> list[tuple[int, int]]:
+        """Items beside others that they are said to be with; each item once."""
+        found: dict[int, int] = {}
+        for vote, one in doubtful:
+            ones = np.array([row for row in one.sides[0] if row not in found])
+            pair = self._new_rows(ones, np.array(one.sides[1]), who)
+            if pair is not None and len(found) < most:
+                found[pair[0]] = pair[1]
+                self._suspects.add(vote.pair)
+        return list(found.items())
+
+    def _standing(
+        self, doubtful: Sequence[tuple[Vote, UnlikelyAnswer]], most: int, who: str | None
+    ) -> list[tuple[int, int]]:
+        """Pairs of items that stand for two groups each, one item for a group in all of them."""
+        standing: dict[int, int] = {}
+        found = []
+        for vote, one in doubtful:
+            groups = [min(side) for side in one.sides]
+            if len(standing.keys() | set(groups)) > most:
+                continue
+            ones, twos = (
+                np.array([standing[group]] if group in standing else side)
+                for group, side in zip(groups, one.sides, strict=True)
+            )
+            pair = self._new_rows(ones, twos, who)
+            if pair is not None:
+                standing.update(zip(groups, pair, strict=True))
+                found.append(pair)
+                self._suspects.add(vote.pair)
+        return found
+
+    def _new_rows(self, ones: IntArray, twos: IntArray, who: str | None) -> tuple[int, int] | None:
+        state, recovery = self._recorder.state, self._known.snapshot()
+        items = nearest_new_pair(ones, twos, recovery, state, who)
+        if items is None:
+            return None
+        two, one = (state.items.row_of[item] for item in items)
+        return one, two
+
+    def _doubtful(self, below: float) -> Iterator[tuple[Vote, UnlikelyAnswer]]:
+        """Answers of people that were not checked yet, the least likely first."""
+        state, recovery = self._recorder.state, self._known.snapshot()
+        keys = state.items.keys
+        for one in unlikely_answers(recovery.points, recovery.answers, below):
+            pair = pair_of(keys[row] for row in one.answer.question.pair)
+            votes = state.book.votes(pair)
+            if votes and pair not in self._suspects:
+                yield votes[0], one
+
+
+def nearest_new_pair(
+    ones: IntArray, twos: IntArray, recovery: Recovery, state: State, who: str | None
+) -> tuple[str, str] | None:
+    """Two items, one of each side, that this person was not asked about; near each other."""
+    keys = state.items.keys
+    for one in ones.tolist():
+        for two in by_distance(twos, one, recovery):
+            if is_new_pair(keys[one], keys[two], state, who):
+                return keys[two], keys[one]
+    return None
+
+
+def by_distance(rows: IntArray, row: int, recovery: Recovery) -> list[int]:
+    gaps = np.sum((recovery.points[rows] - recovery.points[row]) ** 2, axis=1)
+    return [int(i) for i in rows[np.argsort(gaps, kind="stable")]]
+
+
+def is_new_pair(one: str, two: str, state: State, who: str | None) -> bool:
+    return state.vote(pair_of((one, two)), who) is None
