@@ -150,6 +150,7 @@ class Predictor:
         self._regression_table: FloatArray | None = None
         self._join_table: FloatArray | None = None
         self._usual_score: float | None = None
+        self._alone_table: FloatArray | None = None  # the same before what is known
         self._next_look = float(_FIRST_LOOK)
         self._turn = 0
         self._misfits: set[int] = set()
@@ -314,7 +315,8 @@ class Predictor:
         self._join_table = None
 
     def _forget(self) -> None:
-        self._chance_table, self._join_table, self._usual_score = None, None, None
+        self._chance_table, self._usual_score = None, None
+        self._join_table, self._alone_table = None, None
         # Groups that appeared since have no column in it.
         k = self._model.targets.shape[1]
         if self._cloud_table is not None and self._cloud_table.shape[1] != k:
@@ -346,7 +348,9 @@ class Predictor:
         And the number (k,) of asked members of each.
         """
         if self._join_table is None:
-            found = self._scale() * self._model.without_own_group()
+            if self._alone_table is None:
+                self._alone_table = self._scale() * self._model.without_own_group()
+            found = self._alone_table.copy()
             found[self._names.parted()] = -np.inf
             np.fill_diagonal(found, -np.inf)
             self._join_table = found
