@@ -279,6 +279,7 @@ class ChatOptions:
     timeout: float
     retries: int
     both_orders: bool
+    confirm: bool
     show: list[str] | None
     is_kept: bool
     is_agreed: bool

@@ -11,6 +11,7 @@ from samecluster.oracles.chat.oracle import ChatOracle
 from samecluster.oracles.command import CommandOracle
 from samecluster.oracles.command_protocol import ShownItem
 from samecluster.oracles.comparisons import ComparisonOracle
+from samecluster.oracles.confirmed import ConfirmedOracle
 from samecluster.oracles.functions import FunctionOracle, RowOracle
 from samecluster.oracles.labels import LabelOracle
 from samecluster.oracles.noisy import NoisyOracle
@@ -22,6 +23,7 @@ __all__ = [
     "ChatOracle",
     "CommandOracle",
     "ComparisonOracle",
+    "ConfirmedOracle",
     "FunctionOracle",
     "LabelOracle",
     "NoisyOracle",

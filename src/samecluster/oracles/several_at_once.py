@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable
@@ -12,6 +13,7 @@ from typing import Any
 from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError, OracleError
 from samecluster.oracles.base import Oracle, as_verdict
+from samecluster.questions.look import Look, Reply
 from samecluster.questions.pair import Answer, Question, Verdict
 
 _WAKE = 0.2  # seconds between looks at signals: on Windows a lock is not woken by Ctrl-C
@@ -58,6 +60,53 @@ class Retry:
                     raise
                 time.sleep(min(self.wait * 2**attempt, self.longest_wait))
         raise AssertionError("there is at least one try")
+
+
+def in_threads(
+    reply: Callable[[Look], Reply], looks: Iterable[Look], parallel: int
+) -> Generator[tuple[Look, Reply], None, None]:
+    """Up to ``parallel`` looks at a time; replies in the order in which they come.
+
+    After a look that failed no other is put; the replies under way are still given, and then the
+    error is raised.
+    """
+    waiting = iter(looks)
+    arrived: queue.SimpleQueue[_SentLook] = queue.SimpleQueue()
+    n_away, failure = 0, None
+    while True:
+        while failure is None and n_away < parallel:
+            if (look := next(waiting, None)) is None:
+                break
+            errand = _SentLook(look, arrived)
+            threading.Thread(target=errand.run, args=[reply], daemon=True).start()
+            n_away += 1
+        if not n_away:
+            break
+        errand = arrived.get()
+        n_away -= 1
+        if isinstance(errand.outcome, Exception):
+            failure = failure or errand.outcome
+        else:
+            assert errand.outcome is not None
+            yield errand.look, errand.outcome
+    if failure is not None:
+        raise failure
+
+
+@dataclass(eq=False)
+class _SentLook:
+    """A look on its way to the oracle, and at last what came of it."""
+
+    look: Look
+    arrived: queue.SimpleQueue[_SentLook]
+    outcome: Reply | Exception | None = None
+
+    def run(self, reply: Callable[[Look], Reply]) -> None:
+        try:
+            self.outcome = reply(self.look)
+        except Exception as error:
+            self.outcome = error
+        self.arrived.put(self)
 
 
 class SeveralAtOnce(Oracle):

@@ -83,6 +83,14 @@ MaxCost = Annotated[
 BothOrders = Annotated[
     bool, typer.Option("--both-orders", help="Ask the model twice, in both orders.", **_ANSWERS)
 ]
+Confirm = Annotated[
+    bool,
+    typer.Option(
+        "--confirm",
+        help="Believe a 'same' of the model only if a second look confirms it.",
+        **_ANSWERS,
+    ),
+]
 NoCache = Annotated[
     bool, typer.Option("--no-cache", help="Keep no prompts and replies of the model.", **_ANSWERS)
 ]
@@ -178,6 +186,7 @@ def cluster(
     prices: Prices = None,
     max_cost: MaxCost = None,
     both_orders: BothOrders = False,
+    confirm: Confirm = False,
     no_cache: NoCache = False,
     yes: Yes = False,
     parallel: Parallel = None,
@@ -250,6 +259,7 @@ def cluster(
             timeout,
             6 if retries is None else retries,
             both_orders,
+            confirm,
             request.show,
             is_kept=not no_cache,
             is_agreed=yes,

@@ -17,6 +17,7 @@ from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError
 from samecluster.oracles import LabelOracle
 from samecluster.oracles.command_protocol import ShownItem
+from samecluster.oracles.confirmed import ConfirmedOracle
 from samecluster.questions.pair import Question, Verdict
 from samecluster.sessions.parameters import check_people_only
 from samecluster.sessions.running.drivers import Answering
@@ -79,17 +80,21 @@ def answerer_for(
                 opened.session.set_parameters(method=method)
             opened.session.widen(program.parallel)
             name = model_name(program.model)
+            second = ConfirmedOracle(asked)
             try:
                 yield Answerer(
                     name,
                     program.parallel,
-                    asked.reply_many,
+                    second.reply_many if program.confirm else asked.reply_many,
                     follow,
                     lambda: str(asked.spending),
                     looks=True,
                 )
             finally:
                 console.print(f"{program.model}: {asked.spending}.", soft_wrap=True)
+                if program.confirm:
+                    back, same = second.n_taken_back, second.n_same
+                    console.print(f'Second looks took back {back:,} of {same:,} answers "same".')
         return
     with program.oracle(shown) as oracle:
         opened.session.widen(program.parallel)

@@ -39,7 +39,7 @@ def agree(
     what = f"columns {names} go" if len(columns) > 1 else f"column {names} goes"
     lines = [f"Of {n:,} rows, {what} to {where}, as far as they are asked about."]
     if not opened.session.state.n_looks:
-        lines.append(_estimate(console, opened, oracle, n))
+        lines.append(_estimate(console, opened, oracle, n, options.confirm))
     if options.is_kept:
         lines.append(f"Prompts and replies are kept in {cache}, which only you can read.")
     for line in lines:
@@ -54,12 +54,12 @@ def agree(
         raise InvalidInputError("nothing was sent")
 
 
-def _estimate(console: Screen, opened: OpenSession, oracle: ChatOracle, n: int) -> str:
+def _estimate(console: Screen, opened: OpenSession, oracle: ChatOracle, n: int, twice: bool) -> str:
     """Looks by a rehearsal, tokens by prompts of random sheets as large as its looks."""
     budget = opened.session.state.parameters.get("max_questions")
     with console.status("rehearsing"):
         looks, size = rehearsed_looks(opened.data.X, opened.session.state.parameters)
-    looks = looks if budget is None else min(looks, budget)
+    looks = (2 if twice else 1) * (looks if budget is None else min(looks, budget))
     rng = np.random.default_rng(0)
     drawn = (rng.choice(n, min(size, n), replace=False).tolist() for _ in range(_SAMPLE))
     sheets = [Sheet.of(first, others) for first, *others in drawn]

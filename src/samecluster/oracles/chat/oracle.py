@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import copy
 import os
-import queue
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +19,7 @@ from samecluster.oracles.chat.costs import Prices, Spending, most_prompt_tokens
 from samecluster.oracles.chat.prompts import TEMPLATE, ChatPrompt, PromptWriter
 from samecluster.oracles.chat.replies import UnreadableReplyError, agreed, read_chat_reply
 from samecluster.oracles.chat.transcript import Transcript, exchange_key
+from samecluster.oracles.several_at_once import in_threads
 from samecluster.questions.look import (
     Board,
     CheckSheet,
@@ -209,27 +208,7 @@ class ChatOracle(Oracle):
         After a look that failed no other is put; the replies under way are still given, and then
         the error is raised. If the caller stops early, replies under way go to the cache only.
         """
-        waiting = iter(looks)
-        arrived: queue.SimpleQueue[_Errand] = queue.SimpleQueue()
-        n_away, failure = 0, None
-        while True:
-            while failure is None and n_away < self.parallel:
-                if (look := next(waiting, None)) is None:
-                    break
-                errand = _Errand(look, arrived)
-                threading.Thread(target=errand.run, args=[self._reply], daemon=True).start()
-                n_away += 1
-            if not n_away:
-                break
-            errand = arrived.get()
-            n_away -= 1
-            if isinstance(errand.outcome, Exception):
-                failure = failure or errand.outcome
-            else:
-                assert errand.outcome is not None
-                yield errand.look, errand.outcome
-        if failure is not None:
-            raise failure
+        yield from in_threads(self._reply, looks, self.parallel)
 
     def tokens(self, looks: Iterable[Look]) -> tuple[int, int, int]:
         """Tokens that these looks would take: about, and at most of prompts and of replies."""
@@ -307,22 +286,6 @@ class ChatOracle(Oracle):
                 reply_tokens=said.n_reply,
             )
             return said.text
-
-
-@dataclass(eq=False)
-class _Errand:
-    """A look on its way to the model, and at last what came of it."""
-
-    look: Look
-    arrived: queue.SimpleQueue[_Errand]
-    outcome: Reply | Exception | None = None
-
-    def run(self, reply: Callable[[Look], Reply]) -> None:
-        try:
-            self.outcome = reply(self.look)
-        except Exception as error:
-            self.outcome = error
-        self.arrived.put(self)
 
 
 class _Listed:

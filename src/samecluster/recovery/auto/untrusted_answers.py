@@ -138,7 +138,8 @@ class _Weighing:
         model = Predictor(self._X, names, np.random.default_rng(0), self._items)
         said = np.full(len(self._X), -1, dtype=np.int64)
         for group in self._fit.groups:
-            members = [item for item in group if item not in self._untaught]
+            # What only differs was never placed: a label of one item would help nobody.
+            members = [i for i in group if i not in self._untaught and len(group) > 1]
             for item in members:
                 if item == members[0]:
                     names.found(item)
