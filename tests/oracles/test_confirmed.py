@@ -7,7 +7,7 @@ from samecluster import Question, Verdict, recover
 from samecluster.errors import OracleError
 from samecluster.oracles import ConfirmedOracle, LabelOracle, NoisyOracle, Oracle
 from samecluster.oracles.base import checked_reply
-from samecluster.questions.look import Board, CheckSheet, Choice, Sheet, verdicts_of
+from samecluster.questions.look import Board, CheckSheet, Choice, Marks, Sheet, verdicts_of
 
 TRUTH = np.arange(60) % 6
 
@@ -96,3 +96,15 @@ def test_several_looks_at_a_time_are_all_answered() -> None:
     put = list(looks(4))
     got = dict(ConfirmedOracle(Parallel(TRUTH)).reply_many(put))
     assert set(got) == set(put)
+
+
+def test_what_a_second_look_passes_over_is_unsure_and_not_put_for_ever() -> None:
+    class PassesOver(LabelOracle):
+        """Leaves item 6 out of every sheet on which each item has a reference of its own."""
+
+        def check(self, sheet):
+            return Marks(skipped=tuple({6}.intersection(sheet.items)))
+
+    second = ConfirmedOracle(PassesOver(TRUTH))
+    assert second.sort(Sheet(0, (6, 12, 18))) == Marks(unsure=(6,))
+    assert second.n_looks == 2

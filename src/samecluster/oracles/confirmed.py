@@ -127,8 +127,11 @@ class ConfirmedOracle(Oracle):
             assert isinstance(picked, Picks)
             said[item, beside] = Verdict.of(0 in picked.groups)
         while left := [shown for shown in turned.values() if shown not in said]:
-            look = CheckSheet.of({shown[0]: shown for shown in reversed(left)}.values())
+            shown_now = {shown[0]: shown for shown in reversed(left)}.values()
+            look = CheckSheet.of(shown_now)
             reply = self._ask(look)
+            # What is passed over is not confirmed either, and is not put for ever.
+            said |= dict.fromkeys(shown_now, Verdict.UNSURE)
             said |= {(q.item, q.comparator): verdict for q, verdict in verdicts_of(look, reply)}
         kept = {cell for cell in cells if said[turned[cell]] is Verdict.SAME}
         self.n_same += len(cells)
