@@ -7,6 +7,7 @@ compiled once for all columns, and stays.)
 """
 
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,10 @@ _common = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("usual", _common, derandomize=True, max_examples=60)
 settings.register_profile("long", _common, max_examples=2000)
 settings.load_profile(os.environ.get("SAMECLUSTER_TESTS", "usual"))
+
+# A shell lets what it starts in the background ignore Ctrl-C, and tests of it would wait in vain.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 WITHOUT_NUMBA = str(Path(__file__).with_name("without_numba"))
 collect_ignore = ["without_numba"]
