@@ -133,25 +133,44 @@ def test_all_rows_are_modelled_and_threads_do_not_change_the_questions(monkeypat
     assert not any("a sample of" in line for line in first.assumptions)
 
 
+def _learn_next(predictor: model.Predictor, names: ClusterNames, groups: np.ndarray) -> None:
+    item = predictor.next_item(names.name_of)
+    assert item is not None
+    mates = (name for other, name in names.name_of.items() if groups[other] == groups[item])
+    name = next(mates, None)
+    if name is None:
+        names.found(item)
+    else:
+        names.add(item, name)
+    predictor.learn(item)
+
+
 def test_the_graph_comes_after_the_first_answers() -> None:
     """The first points need none, and it takes longer than all else."""
     points, groups = bent(4500, 4)
     names = ClusterNames()
     predictor = model.Predictor(points, names, np.random.default_rng(0))
-    known: dict[int, int] = {}
     while predictor.is_starting:
         assert predictor._plain is None
-        item = predictor.next_item(known)
-        assert item is not None
-        group = int(groups[item])
-        if group in known.values():
-            first = next(other for other, its in known.items() if its == group)
-            names.add(item, names.name_of[first])
-        else:
-            names.found(item)
-        known[item] = group
-        predictor.learn(item)
+        _learn_next(predictor, names, groups)
     assert predictor._plain is not None
+
+
+@pytest.mark.usefixtures("many")
+def test_rows_beside_an_asked_one_are_not_known(monkeypatch) -> None:
+    """Whatever is said of their cell: they may be wrong, and nobody draws them any more."""
+    points, groups = bent(9000, 5)
+    names = ClusterNames()
+    predictor = model.Predictor(points, names, np.random.default_rng(0))
+    while predictor._cells is None or len(names.name_of) < 60:
+        _learn_next(predictor, names, groups)
+    asked = list(names.name_of)
+    beside = np.isin(predictor._at, predictor._at[asked]).sum() - len(asked)
+    assert beside > 0
+    monkeypatch.setattr(predictor._track, "unseen", lambda: 0.0)
+    assert predictor.unseen() == pytest.approx(beside / 9000)
+    monkeypatch.setattr(predictor, "_right", lambda chances: np.zeros(len(chances)))
+    assert predictor.expected_error == pytest.approx(1.0 - len(asked) / 9000)
 
 
 @pytest.mark.usefixtures("many")

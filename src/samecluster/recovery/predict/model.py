@@ -205,10 +205,14 @@ class Predictor:
     def expected_error(self) -> float:
         """The share of modelled points whose label is expected to be wrong, among known groups."""
         doubt = 1.0 - self._right(self._chances())
+        if self._sizes is not None:
+            return float(doubt @ self._n_unasked(self._sizes) / len(self._at))
         doubt[self._model.asked] = 0.0
-        return float(
-            doubt.mean() if self._sizes is None else np.average(doubt, weights=self._sizes)
-        )
+        return float(doubt.mean())
+
+    def _n_unasked(self, sizes: IntArray) -> IntArray:
+        """(m,) how many rows of each cell nobody was asked about."""
+        return sizes - np.bincount(self._model.asked, minlength=len(sizes))
 
     def _right(self, chances: FloatArray) -> FloatArray:
         """(m,) P(right) of the likeliest group of points with these chances (m, k).
@@ -229,10 +233,14 @@ class Predictor:
     def unseen(self) -> float | None:
         """At most this share of the rows is in groups that nobody has met, at 95 %.
 
-        None as long as no row was drawn at random.
+        None as long as no row was drawn at random. The others of a cell with an asked row are not
+        drawn any more, and count as if they were in such groups.
         """
-        share = self._track.unseen()
-        return None if share is None else share * (1.0 - len(self._model.asked) / len(self.core))
+        share, asked = self._track.unseen(), self._model.asked
+        if share is None or self._sizes is None:
+            return None if share is None else share * (1.0 - len(asked) / len(self.core))
+        passed_over = self._n_unasked(self._sizes)[np.unique(asked)].sum() / len(self._at)
+        return min(share + float(passed_over), 1.0)
 
     # -- what is told ----------------------------------------------------------------------------
 
@@ -265,6 +273,7 @@ class Predictor:
         self._plain = Graph(self._points, cells.links)
         self._start, self._model.asked = self._at[start].tolist(), self._at[asked].tolist()
         self._misfits.clear()
+        self._cloud_table = None  # that of the sample
         self._cells = cells
 
     def _record(self, item: int) -> None:
