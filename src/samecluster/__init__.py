@@ -12,41 +12,51 @@ from typing import TYPE_CHECKING, Any
 from samecluster._moved import install as _find_moved_modules
 
 if TYPE_CHECKING:
-    from samecluster import errors, instances, oracles
-    from samecluster.api import RecoveryRun, learn_cluster, recover, register_method, start
-    from samecluster.api_async import recover_async
-    from samecluster.assignment.files import load
-    from samecluster.assignment.result import Assignment
-    from samecluster.estimator import SameCluster
-    from samecluster.geometry.margin import ClusterMargin, true_margin
-    from samecluster.large.api import recover_large, start_large
-    from samecluster.large.result import LargeRecovery
-    from samecluster.lifts.lift import Lift
-    from samecluster.lifts.polynomial import Polynomial
-    from samecluster.notebook import ask
-    from samecluster.questions.look import (
-        Board,
-        Choice,
-        LookSeconds,
-        LookSizes,
-        Marks,
-        Picks,
-        Sheet,
-        Unions,
-    )
-    from samecluster.questions.pair import Answer, Question, Verdict
-    from samecluster.recovery.certify.plan import Certify
-    from samecluster.recovery.paper.ask_everything import AskEverything
-    from samecluster.recovery.paper.one_cluster import LearnedCluster
-    from samecluster.recovery.paper.recur import Recur
-    from samecluster.recovery.paper.scq_kmeans import ScqKMeans
-    from samecluster.recovery.predict.plan import Predict
-    from samecluster.recovery.result.claims import Claim
-    from samecluster.recovery.result.clustering_error import clustering_error
-    from samecluster.recovery.result.how import How
-    from samecluster.recovery.result.result import MarginSearch, Recovery, Round
-    from samecluster.sessions.session import Session
-    from samecluster.sessions.storage.sqlite import SqliteStore
+    from samecluster import errors as errors
+    from samecluster import instances as instances
+    from samecluster import oracles as oracles
+    from samecluster.api import RecoveryRun as RecoveryRun
+    from samecluster.api import learn_cluster as learn_cluster
+    from samecluster.api import recover as recover
+    from samecluster.api import register_method as register_method
+    from samecluster.api import start as start
+    from samecluster.api_async import recover_async as recover_async
+    from samecluster.assignment.files import load as load
+    from samecluster.assignment.result import Assignment as Assignment
+    from samecluster.estimator import SameCluster as SameCluster
+    from samecluster.geometry.margin import ClusterMargin as ClusterMargin
+    from samecluster.geometry.margin import true_margin as true_margin
+    from samecluster.large.api import recover_large as recover_large
+    from samecluster.large.api import start_large as start_large
+    from samecluster.large.result import LargeRecovery as LargeRecovery
+    from samecluster.lifts.lift import Lift as Lift
+    from samecluster.lifts.polynomial import Polynomial as Polynomial
+    from samecluster.notebook import ask as ask
+    from samecluster.questions.look import Board as Board
+    from samecluster.questions.look import Choice as Choice
+    from samecluster.questions.look import LookSeconds as LookSeconds
+    from samecluster.questions.look import LookSizes as LookSizes
+    from samecluster.questions.look import Marks as Marks
+    from samecluster.questions.look import Picks as Picks
+    from samecluster.questions.look import Sheet as Sheet
+    from samecluster.questions.look import Unions as Unions
+    from samecluster.questions.pair import Answer as Answer
+    from samecluster.questions.pair import Question as Question
+    from samecluster.questions.pair import Verdict as Verdict
+    from samecluster.recovery.certify.plan import Certify as Certify
+    from samecluster.recovery.paper.ask_everything import AskEverything as AskEverything
+    from samecluster.recovery.paper.one_cluster import LearnedCluster as LearnedCluster
+    from samecluster.recovery.paper.recur import Recur as Recur
+    from samecluster.recovery.paper.scq_kmeans import ScqKMeans as ScqKMeans
+    from samecluster.recovery.predict.plan import Predict as Predict
+    from samecluster.recovery.result.claims import Claim as Claim
+    from samecluster.recovery.result.clustering_error import clustering_error as clustering_error
+    from samecluster.recovery.result.how import How as How
+    from samecluster.recovery.result.result import MarginSearch as MarginSearch
+    from samecluster.recovery.result.result import Recovery as Recovery
+    from samecluster.recovery.result.result import Round as Round
+    from samecluster.sessions.session import Session as Session
+    from samecluster.sessions.storage.sqlite import SqliteStore as SqliteStore
 
 __version__ = "0.1.0"
 
@@ -96,53 +106,7 @@ _HOME = {
 }
 _MODULES = ("errors", "instances", "oracles")
 
-__all__ = [
-    "Answer",
-    "AskEverything",
-    "Assignment",
-    "Board",
-    "Certify",
-    "Choice",
-    "Claim",
-    "ClusterMargin",
-    "How",
-    "LargeRecovery",
-    "LearnedCluster",
-    "Lift",
-    "LookSeconds",
-    "LookSizes",
-    "MarginSearch",
-    "Marks",
-    "Picks",
-    "Polynomial",
-    "Predict",
-    "Question",
-    "Recovery",
-    "RecoveryRun",
-    "Recur",
-    "Round",
-    "SameCluster",
-    "ScqKMeans",
-    "Session",
-    "Sheet",
-    "SqliteStore",
-    "Unions",
-    "Verdict",
-    "ask",
-    "clustering_error",
-    "errors",
-    "instances",
-    "learn_cluster",
-    "load",
-    "oracles",
-    "recover",
-    "recover_async",
-    "recover_large",
-    "register_method",
-    "start",
-    "start_large",
-    "true_margin",
-]
+__all__ = sorted([*_HOME, *_MODULES])
 
 _find_moved_modules()
 

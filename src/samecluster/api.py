@@ -15,14 +15,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from samecluster._typing import BoolArray, FloatArray, IntArray
-from samecluster.asking import (
-    all_answers,
-    asked_at_once,
-    in_batches,
-    refuse_async,
-    shown_progress,
-)
+from samecluster._typing import FloatArray
+from samecluster.asking import all_answers, asked_at_once, in_batches, refuse_async, shown_progress
 from samecluster.errors import (
     AnswerError,
     ContradictionError,
@@ -44,10 +38,10 @@ from samecluster.oracles.base import (
 from samecluster.oracles.panel.panel import Panel
 from samecluster.oracles.several_at_once import SeveralAtOnce
 from samecluster.points.array import validated
-from samecluster.questions.drive import drive, drive_batches, drive_looks
+from samecluster.questions.drive import drive, drive_looks
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import LookSizes, n_looks_of, n_shown_of
-from samecluster.questions.pair import Answer, Question
+from samecluster.questions.pair import Answer
 from samecluster.questions.run import Run
 from samecluster.recovery.auto.given_labels import GivenLabels
 from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
@@ -63,12 +57,7 @@ from samecluster.recovery.predict.plan import Predict
 from samecluster.recovery.problem import Method, Problem
 from samecluster.recovery.result.premises import Premise, PreparedFeatures
 from samecluster.recovery.result.result import Recovery
-from samecluster.tables.frame_points import (
-    ColumnChoice,
-    FrameFeatures,
-    asked_with_rows,
-    points_of,
-)
+from samecluster.tables.frame_points import ColumnChoice, FrameFeatures, asked_with_rows, points_of
 from samecluster.validation import (
     checked_audit,
     checked_error_rate,
@@ -231,23 +220,12 @@ def start(
     """
     choice = ColumnChoice(features, text, categories, ignore, missing)
     points, frame = points_of(X, choice, logarithms=margin == "auto")
-    names = _names_of(points, frame)
+    fitted = checked_lift(lift, _names_of(points, frame), points)
+    problem = _problem(points, frame, n_clusters, margin, looks, hint, first, random_state)
     parameters = RecoveryParameters.checked(
-        points,
-        n_clusters,
-        margin,
-        method,
-        audit,
-        max_questions,
-        random_state,
-        hint,
-        first,
-        looks,
-        max_looks,
-        checked_lift(lift, names, points),
-        expected_error,
+        problem, method, fitted, audit, expected_error, max_questions, max_looks
     )
-    return replace(parameters, frame=frame).run(points, Ledger(_given(known, answers, len(points))))
+    return parameters.run(Ledger(_given(known, answers, len(points))))
 
 
 def _names_of(points: FloatArray, frame: FrameFeatures | None) -> tuple[str, ...]:
@@ -281,47 +259,58 @@ def _given(known: Any, answers: Iterable[Any], n: int) -> tuple[Answer, ...]:
     return (*checked_known(known, n), *checked_given(answers, n))
 
 
+def _problem(
+    points: FloatArray,
+    frame: FrameFeatures | None,
+    n_clusters: Any,
+    margin: Any,
+    looks: Any,
+    hint: Any,
+    first: Any,
+    random_state: Any,
+) -> Problem:
+    """What is declared about the points, checked."""
+    return Problem(
+        X=points,
+        n_clusters=checked_n_clusters(n_clusters, len(points)),
+        margin=checked_margin(margin),
+        rng=generator(random_state),
+        hints=checked_hint(hint, len(points)),
+        first=checked_first(first, len(points)),
+        looks=checked_looks(looks),
+        prepared=premises_of(frame),
+        frame=frame,
+    )
+
+
 @dataclass(frozen=True)
 class RecoveryParameters:
     """What a user wants, checked. Each of its runs draws the same random numbers."""
 
-    n_clusters: int | None
-    margin: float | None
+    problem: Problem
     method: Method
     audit: tuple[float, float] | None
     budget: Budget
-    looks: LookSizes
-    rng: np.random.Generator
-    hints: IntArray | None
-    first: BoolArray | None = None
-    lift: ColumnMap | None = None
-    frame: FrameFeatures | None = None
 
     @classmethod
     def checked(
         cls,
-        points: FloatArray,
-        n_clusters: Any,
-        margin: Any,
+        problem: Problem,
         method: Any,
+        lift: ColumnMap | Literal["auto"] | None,
         audit: Any,
+        expected_error: Any,
         max_questions: Any,
-        random_state: Any,
-        hint: Any,
-        first: Any = None,
-        looks: Any = "pairs",
-        max_looks: Any = None,
-        lift: ColumnMap | Literal["auto"] | None = None,
-        expected_error: Any = None,
+        max_looks: Any,
     ) -> RecoveryParameters:
-        gamma, goal = checked_margin(margin), checked_audit(audit)
-        chosen, most = _checked_method(method), checked_limit("max_questions", max_questions)
+        goal, most = checked_audit(audit), checked_limit("max_questions", max_questions)
+        chosen = _checked_method(method)
         given = chosen if isinstance(chosen, GivenLabels) else None
         if given is not None:
             chosen = _checked_method(given.otherwise or "certify")
         if lift not in (None, "auto") and not isinstance(chosen, Certify):
             raise InvalidInputError(f'lift goes with method "certify", got {chosen.name!r}')
-        if gamma is None and isinstance(chosen, Certify):
+        if problem.margin is None and isinstance(chosen, Certify):
             chosen = CertifyWithoutMargin(
                 chosen, prediction_goal(goal), lift == "auto", is_audited=goal is not None
             )
@@ -332,49 +321,24 @@ class RecoveryParameters:
             )
         if expected_error is not None:
             chosen = _stopping_at(expected_error, chosen)
+        found, looks = None if lift == "auto" else lift, problem.looks.within(most)
         return cls(
-            n_clusters=checked_n_clusters(n_clusters, len(points)),
-            margin=gamma,
-            method=chosen if given is None else replace(given, otherwise=chosen),
-            audit=goal,
-            budget=Budget(most, checked_limit("max_looks", max_looks)),
-            looks=checked_looks(looks).within(most),
-            rng=generator(random_state),
-            hints=checked_hint(hint, len(points)),
-            first=checked_first(first, len(points)),
-            lift=None if lift == "auto" else lift,
+            replace(problem, lift=found, looks=looks),
+            chosen if given is None else replace(given, otherwise=chosen),
+            goal,
+            Budget(most, checked_limit("max_looks", max_looks)),
         )
 
     def run(
-        self,
-        points: FloatArray,
-        ledger: Ledger,
-        confirmed: frozenset[Question] | None = None,
-        exceptions: frozenset[int] = frozenset(),
-        n_spent: int = 0,
-        n_looks_spent: int = 0,
+        self, ledger: Ledger, spent: tuple[int, int] = (0, 0), **despite_errors: Any
     ) -> RecoveryRun:
-        problem = Problem(
-            X=points,
-            n_clusters=self.n_clusters,
-            margin=self.margin,
-            rng=copy.deepcopy(self.rng),
-            answers=tuple(ledger),
-            exceptions=exceptions,
-            confirmed=confirmed,
-            hints=self.hints,
-            first=self.first,
-            looks=self.looks,
-            lift=self.lift,
-            prepared=premises_of(self.frame),
-            frame=self.frame,
-        )
-        budget = self.budget
-        if budget.max_questions is not None:
-            budget = replace(budget, max_questions=max(budget.max_questions - n_spent, 0))
-        if budget.max_looks is not None:
-            budget = replace(budget, max_looks=max(budget.max_looks - n_looks_spent, 0))
-        return RecoveryRun(self.method, problem, ledger, self.audit, budget)
+        """A run from the answers in a ledger, after questions and looks that were spent before.
+
+        ``despite_errors`` are what a `Problem` has if answers may be wrong.
+        """
+        answers, rng = tuple(ledger), copy.deepcopy(self.problem.rng)
+        problem = replace(self.problem, answers=answers, rng=rng, **despite_errors)
+        return RecoveryRun(self.method, problem, ledger, self.audit, self.budget.after(*spent))
 
 
 def _stopping_at(expected_error: Any, method: Method) -> Method:
@@ -452,33 +416,22 @@ def recover(
     refuse_async(oracle)
     choice = ColumnChoice(features, text, categories, ignore, missing)
     points, frame = points_of(X, choice, logarithms=margin == "auto")
-    names = _names_of(points, frame)
+    fitted = checked_lift(lift, _names_of(points, frame), points)
     answering = as_oracle(_given_what(oracle, gives, X), points)
+    problem = _problem(points, frame, n_clusters, margin, looks, hint, first, random_state)
+    method = in_batches(_checked_method(method), concurrency)
     parameters = RecoveryParameters.checked(
-        points,
-        n_clusters,
-        margin,
-        in_batches(_checked_method(method), concurrency),
-        audit,
-        max_questions,
-        random_state,
-        hint,
-        first,
-        looks,
-        max_looks,
-        checked_lift(lift, names, points),
-        expected_error,
+        problem, method, fitted, audit, expected_error, max_questions, max_looks
     )
     if audit is not None and answering.models:
         raise InvalidInputError(
             f"an audit counts answers of people alone, and here {answering.models[0]} answers: "
             "leave audit out, and let people check its labels (docs/models.md)"
         )
-    looks = answering.look_sizes(parameters.looks)
+    looks = answering.look_sizes(parameters.problem.looks)
     answering = asked_at_once(answering, looks, concurrency, retry)
-    parameters = replace(parameters, looks=looks, frame=frame)
-    given = _given(known, answers, len(points))
-    asking = _Asking(points, parameters, answering, given)
+    parameters = replace(parameters, problem=replace(parameters.problem, looks=looks))
+    asking = _Asking(parameters, answering, _given(known, answers, len(points)))
     with shown_progress(progress, on_progress) as asking.on_progress:
         return asking.recovered(despite_errors=checked_error_rate(error_rate) > 0)
 
@@ -487,13 +440,9 @@ class _Asking:
     """One call of `recover`: an oracle that is asked until all is known, or until Ctrl-C."""
 
     def __init__(
-        self,
-        points: FloatArray,
-        parameters: RecoveryParameters,
-        oracle: Oracle,
-        given: tuple[Answer, ...],
+        self, parameters: RecoveryParameters, oracle: Oracle, given: tuple[Answer, ...]
     ) -> None:
-        self.points, self.parameters, self.oracle, self.given = points, parameters, oracle, given
+        self.parameters, self.oracle, self.given = parameters, oracle, given
         self.read = VerdictReader()
         self.on_progress: Callable[[Labelling], None] | None = None
         self.run: RecoveryRun | None = None
@@ -511,7 +460,7 @@ class _Asking:
             raise RecoveryInterrupted(answers, lambda: self._followed(answers)) from None
 
     def _followed(self, answers: tuple[Answer, ...]) -> Recovery:
-        run = self.parameters.run(self.points, Ledger(answers))
+        run = self.parameters.run(Ledger(answers))
         return run.snapshot().by_models(self.oracle.models)
 
     def _all_answers(self) -> tuple[Answer, ...]:
@@ -524,22 +473,15 @@ class _Asking:
         self.run = run
         show = self.on_progress
         after_batch = None if show is None else lambda: show(run.labelling)
-        if not self.parameters.looks.pairs_only:
-            return drive_looks(
-                run,
-                lambda looks: checked_replies(self.oracle, looks, self.read),
-                after_batch,
-                run.snapshot,
-            )
-        return drive_batches(
-            run,
-            lambda questions: checked_answers(self.oracle, questions, self.read),
-            after_batch,
-            run.snapshot,
+        ask: Any = checked_replies
+        if self.parameters.problem.looks.pairs_only:
+            ask = checked_answers
+        return drive_looks(
+            run, lambda looks: ask(self.oracle, looks, self.read), after_batch, run.snapshot
         )
 
     def _plainly(self) -> Recovery:
-        run = self.parameters.run(self.points, Ledger(self.given))
+        run = self.parameters.run(Ledger(self.given))
         try:
             return self._driven(run)
         except (ContradictionError, RefutedError) as error:
@@ -555,7 +497,7 @@ class _Asking:
         )
         mending.hear(self.given)
         try:
-            return _recover_despite_errors(self.points, self.parameters, mending, self._driven)
+            return _recover_despite_errors(self.parameters, mending, self._driven)
         except OracleError as error:
             mending.hear(error.answers)
             error.keep(tuple(mending.said.values()), error.recovery)
@@ -566,10 +508,7 @@ class _Asking:
 
 
 def _recover_despite_errors(
-    points: FloatArray,
-    parameters: RecoveryParameters,
-    mending: AnswerRepair,
-    driven: Callable[[RecoveryRun], Recovery],
+    parameters: RecoveryParameters, mending: AnswerRepair, driven: Callable[[RecoveryRun], Recovery]
 ) -> Recovery:
     """Recover; where answers cannot all be right, mend them and start anew from those kept."""
     n_questions = n_looks = n_shown = n_in_vain = 0
@@ -577,15 +516,10 @@ def _recover_despite_errors(
         ledger = Ledger(mending.kept)
         n_before = len(ledger)
         try:
+            confirmed, exceptions = frozenset(mending.confirmed), frozenset(mending.exceptions)
+            spent = n_questions + mending.n_questions, n_looks + mending.n_questions
             found = driven(
-                parameters.run(
-                    points,
-                    ledger,
-                    frozenset(mending.confirmed),
-                    frozenset(mending.exceptions),
-                    n_questions + mending.n_questions,
-                    n_looks + mending.n_questions,
-                )
+                parameters.run(ledger, spent, confirmed=confirmed, exceptions=exceptions)
             )
         except (ContradictionError, RefutedError) as trouble:
             n_questions += len(ledger) - n_before

@@ -51,7 +51,12 @@ def test_the_shell_completes_commands_and_options(monkeypatch) -> None:
     assert run_apart().stdout.split() == ["cluster"]
     monkeypatch.setenv("COMP_WORDS", "samecluster cluster --max")
     monkeypatch.setenv("COMP_CWORD", "2")
-    assert set(run_apart().stdout.split()) == {"--max-questions", "--max-memory", "--max-cost"}
+    assert set(run_apart().stdout.split()) == {
+        "--max-questions",
+        "--max-looks",
+        "--max-memory",
+        "--max-cost",
+    }
 
 
 def test_a_wrong_name_gets_a_suggestion() -> None:

@@ -262,8 +262,11 @@ def test_update_keeps_answers_and_sets_those_about_changed_rows_aside(shells: Pa
     seen = json.loads(run("update", session, shells, "--dry-run", "--json").stdout)
     assert (seen["added"], seen["changed"], seen["removed"]) == (["d1"], [question.item], [])
     assert json.loads(run("update", session, shells, "--json").stdout)["set_aside"] == 1
-    confirmed = json.loads(run("update", session, shells, "--confirm", "--json").stdout)
-    assert confirmed["set_aside"] == 0
+    before = run("update", session, shells, "--confirm")
+    assert before.returncode == 2
+    assert "write update --keep-answers" in before.stderr
+    kept = json.loads(run("update", session, shells, "--keep-answers", "--json").stdout)
+    assert kept["set_aside"] == 0
 
 
 def test_imports_happen_once_and_go_as_a_whole(shells: Path, tmp_path: Path) -> None:

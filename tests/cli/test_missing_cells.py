@@ -37,7 +37,7 @@ def words_of(text: str) -> str:
 @pytest.mark.parametrize(("key", "n_items"), [("m", 40), ("d", 38)])
 def test_a_person_is_asked_once_in_the_terminal(gaps: Path, key: str, n_items: int) -> None:
     with terminal("label", gaps, "--id", "name", "--ignore", "truth") as screen:
-        asked = words_of(screen.until("m, d, s: "))
+        asked = words_of(screen.until("m, d, s, q: "))
         assert "2 cells are missing, in lines 5 and 19 (x). What is to be done?" in asked
         screen.press(key)
         shown = words_of(screen.until(PROMPT))
@@ -51,10 +51,11 @@ def test_a_person_is_asked_once_in_the_terminal(gaps: Path, key: str, n_items: i
         screen.press("q")
 
 
-def test_a_person_who_stops_leaves_no_session(gaps: Path) -> None:
+@pytest.mark.parametrize("key", ["s", "q"])
+def test_a_person_who_stops_leaves_no_session(gaps: Path, key: str) -> None:
     with terminal("label", gaps, "--id", "name") as screen:
-        screen.until("m, d, s: ")
-        screen.press("s")
+        screen.until("m, d, s, q: ")
+        screen.press(key)
         assert screen.exit_code() == 2
         assert "line 5, column 'x': no value; 2 rows have missing values" in words_of(screen.shown)
     assert [file.name for file in gaps.parent.iterdir()] == ["gaps.csv"]

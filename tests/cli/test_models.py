@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from examples.chat_server import Habits
+from examples.chat_server import ChatServerExample, Habits
 from samecluster import How, clustering_error
 from samecluster.oracles import LabelOracle
 from samecluster.oracles.base import checked_reply
+from samecluster.oracles.chat.item_values import data_url
 from samecluster.sessions.running.drivers import drive_session
 from samecluster.workspace.open import open_session, reopen
 from samecluster.workspace.request import Request
@@ -284,3 +285,28 @@ def test_from_a_shell_in_a_process_of_its_own(folder) -> None:
     assert "Nobody has checked what model tiny said." in done.stdout
     with open("labels.csv", newline="") as file:
         assert {row["how"] for row in csv.DictReader(file)} <= {"inferred", "predicted"}
+
+
+def test_of_a_folder_the_pictures_are_sent_and_not_their_names(folder) -> None:
+    Image = pytest.importorskip("PIL.Image")
+    (folder / "pictures").mkdir()
+    truth = {}
+    for number in range(24):
+        gray = np.random.default_rng(number).integers(0, 60, (16, 16), dtype=np.uint8)
+        (gray if number % 2 else gray.T)[:8] += 180
+        file = folder / "pictures" / f"secret-{number}.png"
+        Image.fromarray(gray).save(file)
+        truth[data_url(file.read_bytes())] = str(number % 2)
+    with ChatServerExample(truth, Habits(), key=SECRET) as at:
+        done = run(
+            "cluster", "pictures", "--llm", at.url, "--model", "tiny", "--criterion",
+            "same half bright", "--yes", "-o", "labels.csv",
+        )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "the pictures themselves go to" in done.stdout + done.stderr
+    kept = next(folder.glob("*-llm.jsonl")).read_text()
+    assert "secret-" not in kept
+    rows = list(csv.DictReader((folder / "labels.csv").read_text().splitlines()))
+    found = [row["cluster"] for row in rows]
+    true = [int(row["name"].split("-")[1].split(".")[0]) % 2 for row in rows]
+    assert clustering_error(np.unique(found, return_inverse=True)[1], np.array(true)) == 0

@@ -6,8 +6,8 @@ import time
 
 import pytest
 
-from samecluster.cli.terminal.screen import Screen
-from samecluster.cli.terminal.waiting import is_compiling
+from samecluster.cli.terminal.screen import Screen, is_compiling, reading
+from samecluster.workspace.request import Request
 
 
 def terminal() -> Screen:
@@ -27,6 +27,14 @@ def test_what_takes_long_is_named_and_what_does_not_leaves_no_trace() -> None:
     with screen.waiting("counting sheep"):
         while "counting sheep" not in written(screen):
             time.sleep(0.01)
+
+
+def test_what_an_old_session_takes_long_for_is_said(tmp_path) -> None:
+    """Its answers are gone through again, which takes longer than its data."""
+    request = Request(str(tmp_path / "shells.csv"))
+    assert reading(request) == "reading the data"
+    (tmp_path / "shells.csv.samecluster").touch()
+    assert reading(request) == "reading the data and going through the answers so far"
 
 
 def test_an_error_ends_the_spinner() -> None:

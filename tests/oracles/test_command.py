@@ -22,10 +22,10 @@ from hypothesis import strategies as st
 from samecluster import Question, Verdict, start
 from samecluster.errors import ContradictionError, InvalidInputError, OracleError
 from samecluster.instances import make_ellipsoids
-from samecluster.oracles import CommandOracle, LabelOracle, ShownItem
+from samecluster.oracles import CommandOracle, LabelOracle, ShownItem, command_process
 from samecluster.oracles.base import checked_answers
 from samecluster.oracles.command_protocol import question_line, read_reply
-from samecluster.questions.drive import drive, drive_batches
+from samecluster.questions.drive import drive, drive_looks
 from samecluster.questions.run import Run
 
 ROOT = Path(__file__).parents[2]
@@ -222,8 +222,9 @@ def test_a_program_that_never_answers_is_ended_with_all_that_it_started(program,
 
 
 @pytest.mark.parametrize("waits", ["time.sleep(1000)", "sys.exit(3)", "log('no', 'answer')"])
-def test_what_leaves_its_group_holds_nobody(program, tmp_path, waits) -> None:
+def test_what_leaves_its_group_holds_nobody(program, tmp_path, monkeypatch, waits) -> None:
     """A process of its own session keeps all pipes open; it still runs when the error is there."""
+    monkeypatch.setattr(command_process, "_GRACE", 0.3)  # it is waited for in vain
     code = "import sys, time; time.sleep(40); open(sys.argv[1], 'w')"
     started = [sys.executable, "-c", code, str(tmp_path / "ended")]
     escape = f"subprocess.Popen({started!r}, start_new_session=True).pid"
@@ -448,7 +449,7 @@ def test_a_batch_put_at_once_ends_as_one_put_one_by_one(program, tmp_path) -> No
         start(made.X, n_clusters=3, margin=made.margin, random_state=0) for _ in range(2)
     )
     calls: list[int] = []
-    found = drive_batches(
+    found = drive_looks(
         batched,
         lambda questions: checked_answers(oracle, questions),
         lambda: calls.append(batched.n_questions),
@@ -472,7 +473,7 @@ def test_what_answers_of_the_batch_imply_is_not_put() -> None:
             yield question, Verdict.SAME
 
     run = Run(asking((0, 1), (1, 2), (0, 2), (2, 0), (3, 4)))
-    assert drive_batches(run, answer_many) == [Verdict.SAME] * 5
+    assert drive_looks(run, answer_many) == [Verdict.SAME] * 5
     assert put == [Question(0, 1), Question(1, 2), Question(3, 4)]
 
 
@@ -485,10 +486,10 @@ def test_late_answers_are_taken_if_they_agree_and_else_show_the_contradiction() 
 
     same, different = Verdict.SAME, Verdict.DIFFERENT
     run = Run(asking((0, 1), (1, 2), (0, 2)))
-    assert drive_batches(run, all_at_once([same, same, same])) == [same] * 3
+    assert drive_looks(run, all_at_once([same, same, same])) == [same] * 3
     assert run.n_questions == 2
     with pytest.raises(ContradictionError):
-        drive_batches(Run(asking((0, 1), (1, 2), (0, 2))), all_at_once([same, same, different]))
+        drive_looks(Run(asking((0, 1), (1, 2), (0, 2))), all_at_once([same, same, different]))
 
 
 def test_an_oracle_that_answers_nothing_is_not_asked_for_ever() -> None:
@@ -496,7 +497,7 @@ def test_an_oracle_that_answers_nothing_is_not_asked_for_ever() -> None:
         yield from ()
 
     with pytest.raises(OracleError, match="none of 1 questions was answered"):
-        drive_batches(Run(asking((0, 1))), silent)
+        drive_looks(Run(asking((0, 1))), silent)
 
 
 def test_checked_answers_name_what_failed() -> None:

@@ -50,6 +50,20 @@ def test_an_oracle_that_never_errs_is_taken_at_its_word() -> None:
     assert second.n_looks <= 2 * 150
 
 
+def test_second_looks_are_counted_for_each_first_one_and_end_with_the_budget() -> None:
+    second = ConfirmedOracle(LabelOracle(TRUTH), max_looks=100)
+    n_first = n_second = 0
+    for look in looks(1, 80):
+        checked_reply(second, look)
+        n_first, n_second = n_first + 1, n_second + second.second_looks_at(look)
+        assert second.n_looks == n_first + n_second
+        assert second.n_second == n_second
+        if second.n_looks >= 100:
+            break
+    assert second.n_looks == 100
+    assert checked_reply(second, Question(0, 6)) is Verdict.UNSURE, "no look is left to confirm it"
+
+
 @pytest.mark.parametrize("unit", ["pair", "item"])
 @pytest.mark.parametrize("seed", range(3))
 def test_most_wrong_answers_same_are_taken_back(unit, seed) -> None:

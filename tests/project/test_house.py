@@ -33,7 +33,7 @@ FLOORS = [
 ]
 RECOVERY_FLOORS = [
     {"result", "cluster_names"},
-    {"problem", "placement", "answer_groups", "distances", "hints"},
+    {"problem", "placement", "answer_groups", "allowed_groups", "distances", "hints"},
     {"labelling", "label_comparison"},
     {"paper", "certify", "predict"},
     {"audit"},

@@ -104,7 +104,7 @@ def test_it_says_what_is_known_and_under_what(tmp_path, proven) -> None:
     n = proven.n_questions
     assert f"All 300 points have a label, in 3 clusters, after {n} questions." in report.words
     assert (
-        f"{proven.count(How.PROVEN)} proven 9{proven.count(How.PROVEN) / 3 - 90:.1f}%"
+        f"{proven.count(How.PROVEN)} proven 9{proven.count(How.PROVEN) / 3 - 90:.1f} %"
         f" {proven.claims[1]}" in report.words
     )
     assert "No audit was made" in report.words

@@ -1,6 +1,5 @@
 """Audits in sessions: bounds hold whatever people do, and a budget ends with labels for all."""
 
-import os
 import random
 
 import numpy as np
@@ -10,9 +9,10 @@ from samecluster import How, clustering_error
 from samecluster.sessions.running.engine import run_parameters
 from samecluster.sessions.session import Session
 from samecluster.sessions.storage.store import MemoryStore
+from tests.cases.campaign import runs
 from tests.cases.session_cases import Clock, keys_of, same_known, store_of
 
-CAMPAIGN = 400 if os.environ.get("SAMECLUSTER_TESTS") == "long" else 4
+CAMPAIGN, STEPS = runs(3, 400), runs(250, 400)
 N = 220
 
 
@@ -129,7 +129,7 @@ def disturbed(seed: int) -> list[tuple[int, int]]:
     chance = random.Random(seed)
     session, labels = new_audit(seed)
     seen = []
-    for _ in range(400):
+    for _ in range(STEPS):
         who = chance.choice(["ann", "ben", "cem", "dot"])
         luck = chance.random()
         if luck < 0.06:

@@ -207,6 +207,18 @@ def test_seconds_do_not_begin_a_session_again_that_has_ended() -> None:
     assert session.state.n_events == n_events
 
 
+def test_a_program_that_answers_at_once_measures_nothing() -> None:
+    """Its looks take no time; the session can still be opened again, and asks as before."""
+    to_the_end = {"name": "predict", "expected_error": 0.0}
+    session = new_session(instance(300), method=to_the_end, looks="auto", margin="auto")
+    kinds = ("pair", "choice", "sheet", "checks", "board")
+    seen = [timed(session, n, dict.fromkeys(kinds, took)) for n, took in ((6, 0.1), (20, 0.0))]
+    assert seen[0].count("choice") >= 1
+    assert sum(one.count("choice") for one in seen) >= 12
+    session.use_measured_seconds()
+    assert "look_seconds" not in session.state.parameters
+
+
 def test_seconds_that_are_as_thought_change_nothing() -> None:
     to_the_end = {"name": "predict", "expected_error": 0.0}
     session = new_session(instance(300), method=to_the_end, looks="auto", margin="auto")

@@ -20,7 +20,7 @@ from tests.cases.campaign import LONG
 from tests.cases.session_cases import Clock, store_of
 
 MADE = make_ellipsoids(90, 2, 6, random_state=3)
-STEPS = 1000 if LONG else 160  # of which about 60 are no answers to the plan
+STEPS = 1000 if LONG else 110  # of which about 40 are no answers to the plan
 
 
 @dataclass

@@ -6,7 +6,7 @@ import pytest
 from samecluster import How, clustering_error
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
-from samecluster.oracles import LabelOracle
+from samecluster.oracles import ConfirmedOracle, LabelOracle
 from samecluster.oracles.base import checked_reply
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.running.drivers import drive_session
@@ -47,6 +47,23 @@ def checked_session(by_model, people=MADE.labels, seed=0):
     session.set_parameters(audit=GOAL, max_looks=None)
     answer(session, people, "ann")
     return session
+
+
+@pytest.mark.parametrize("max_looks", [9, 40])
+def test_second_looks_are_in_the_log_and_in_the_budget(max_looks) -> None:
+    session = begun(max_looks=max_looks)
+    asked = ConfirmedOracle(LabelOracle(MADE.labels), max_looks)
+    replies = lambda looks: ((look, checked_reply(asked, look)) for look in looks)  # noqa: E731
+    drive_session(
+        session, replies, who="model tiny", looks=True, second_looks=asked.second_looks_at
+    )
+    logged = [event.body.get("second_looks", 0) for event in session.events()]
+    assert sum(logged) == asked.n_second > 0
+    assert session.state.n_looks == asked.n_looks <= max_looks
+    assert session.state.book.looks_by_person() == {"model tiny": asked.n_looks}
+    assert State(session.events()).n_looks == asked.n_looks
+    session.undo("model tiny")
+    assert session.state.n_looks == asked.n_looks - 1 - logged[-1]
 
 
 def test_before_people_come_nothing_is_asked_and_an_audit_is_refused() -> None:

@@ -142,11 +142,19 @@ def test_bad_cells_of_all_columns_are_named_at_once() -> None:
 
 
 def test_the_first_ten_bad_cells_are_named_and_the_rest_counted() -> None:
-    text = "x,y\n" + "1.5,2\n" * 100 + "-,4\n" * 12
+    text = "x,y\n" + "1.5,2\n" * 200 + "".join(f"{word},4\n" for word in "abcdefghijkl")
     (problem,) = select_columns(parsed(text), FeatureOptions(features=("x", "y"))).problems
     assert problem.count("is no number") == 10
-    assert "line 111, column 'x': '-' is no number; and 2 more; correct them" in problem
-    assert "--na -," in problem
+    assert "line 211, column 'x': 'j' is no number; and 2 more; correct them" in problem
+
+
+def test_bad_cells_that_are_alike_are_named_once() -> None:
+    text = "x,y\n" + "1.5,2\n" * 100 + "-,4\n" * 9
+    (problem,) = select_columns(parsed(text), FeatureOptions(features=("x", "y"))).problems
+    assert problem == (
+        "data.csv, lines 102, 103, 104, 105, 106 and 4 more, column 'x': '-' is no number; correct "
+        "them, count as missing with --na -, or leave out with --ignore x"
+    )
 
 
 WORDS = (*MISSING, "-999", "k.A.")

@@ -1,6 +1,7 @@
 """Columns are chosen with reasons, and a preparation gives the same bits ever after."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -61,6 +62,41 @@ def test_measurements_are_used_and_every_other_column_has_a_reason(mixed) -> Non
         "truth": "the truth",
         "label": "the labels",
     }
+
+
+def test_numbers_with_a_unit_and_dates_are_no_text_and_codes_are_no_units() -> None:
+    n = 30
+    table = as_table(
+        {
+            "mass": [f"{i}.5 {'kg' if i % 3 else 'g'}" for i in range(n)],
+            "day": [f"2024-05-{i + 1:02}" for i in range(n)],
+            "house": [f"{i}{'abcdef'[i % 6]}" for i in range(n)],
+            "x": [0.5, 1.25, 9.0] * 10,
+        }
+    )
+    chosen = select_columns(table, FeatureOptions())
+    assert reasons(table) == {
+        "mass": "numbers with a unit, such as '0.5 g'; write the number alone to use them",
+        "day": "dates, such as '2024-05-01'; write a number, such as the month, instead",
+        "house": "text, all different: --id house or --text house would use it",
+    }
+    (note,) = chosen.notes
+    assert note.startswith("Not used: mass, numbers with a unit, such as '0.5 g'; write")
+    (problem,) = select_columns(table, FeatureOptions(features=("mass",))).problems
+    assert problem == (
+        "data, column 'mass': numbers with a unit, such as '0.5 g'; write the number alone to use "
+        "them, or leave it out"
+    )
+
+
+def test_numbers_beside_a_text_can_be_added_as_is_said() -> None:
+    table = as_table({"x": [0.5, 1.25, 9.0, 2.0], "said": ["a b c", "d e f", "g h i", "k l m"]})
+    words: Any = {"texts": ("said",), "text_method": "words"}
+    assert reasons(table, **words) == {
+        "x": "shown only: features are the text; --features x adds it"
+    }
+    both = select_columns(table, FeatureOptions(features=("x",), **words))
+    assert both.columns == ("x", "said")
 
 
 def test_what_is_named_is_used_in_that_order(mixed) -> None:

@@ -20,6 +20,8 @@ from tests.cases.campaign import runs
 from tests.cases.claim_campaign import DOORS, FAMILIES, Case, cases
 
 RUNS = runs(220, 10_000)
+FIRST = runs(120, 0)
+"""The first run: that of seed 99 takes as long as a hundred others, and is in the long campaign."""
 ENOUGH = runs(25, 100)
 """Runs in which the premises of each kind of claim hold, at least: or it would promise nothing."""
 
@@ -37,7 +39,7 @@ KINDS = sorted({*_SENTENCES} - {"forecast", "given"})
 def campaign() -> tuple[Case, ...]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about data that is meant to be bad
-        return tuple(cases(RUNS))
+        return tuple(cases(RUNS, FIRST))
 
 
 def judged() -> list[tuple[Case, JudgedClaim]]:

@@ -47,7 +47,10 @@ def test_a_session_by_looks_from_the_first_to_the_end(served) -> None:
     progress = owner.progress()
     assert progress["n_looks"] < progress["n_questions"]
     assert progress["by_how"]["unassigned"] == 0
-    (person,) = owner.get("people")["people"]
+    people = owner.get("people")
+    assert people["invite"].endswith(" NAME")
+    assert str(served.data.session) in people["invite"]
+    (person,) = people["people"]
     assert person["n_looks"] == progress["n_looks"]
 
 

@@ -1,7 +1,7 @@
 """Summaries of a session: what they count, and that they never change."""
 
 from samecluster.questions.pair import Verdict
-from samecluster.web.snapshot import SessionSummary, how_counts_of
+from samecluster.web.snapshot import SessionSummary
 from tests.cases.session_cases import instance, new_session
 
 N = 40
@@ -29,7 +29,7 @@ def test_a_summary_counts_every_item_once_and_stays_as_it_is() -> None:
     assert after.progress["n_questions"] == 12
     assert after.sequence == session.state.n_events > before.sequence
     assert after.recovery is not None
-    counted = [how_counts_of(after.recovery, number) for number in after.anchors]
+    counted = [after.counted_group(n, after.recovery)["by_how"] for n in after.anchors]
     labelled = sum(sum(by_how.values()) for by_how in counted)
     assert labelled == sum(after.recovery.labels >= 0)
     total = sum(after.progress["by_how"].values())

@@ -97,6 +97,15 @@ def test_cards_are_the_largest_first_each_with_members_of_its_own(board, views, 
     ]
 
 
+def test_members_of_a_group_are_shown_by_the_columns_that_tell_groups_apart(board, summary) -> None:
+    """Those in which members of one group differ say nothing about where one belongs."""
+    groups = board.page(0, 48, summary)
+    for group in groups["groups"]:
+        shown = board.members(group["number"], 0, 12, None, summary)
+        assert set(shown["differs"]) == set(groups["differs"])
+        assert {"length", "width"} & set(shown["differs"])
+
+
 def test_sizes_of_clusters_are_those_of_the_labels(views, summary) -> None:
     for cluster in views.clusters(summary):
         assert cluster["size"] == sum(summary.recovery.labels == cluster["number"])

@@ -10,11 +10,11 @@ import functools
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_origin
 
 import typer
 
-from samecluster.workspace.request import Request
+from samecluster.workspace.request import Request, option_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -29,177 +29,172 @@ Force = Annotated[
 ]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
-_PANELS: dict[str, dict[str, Any]] = {
-    "Arguments": {
-        "data": typer.Argument(
-            metavar="DATA",
-            help="A .csv, .tsv, .txt, .parquet, .jsonl, .npy or .npz file, a folder of images, or "
-            "- for CSV from standard input.",
-        ),
-    },
+_PANELS: dict[str, dict[str, tuple[str | None, str]]] = {
     "Session": {
-        "session": typer.Option(
-            "--session", metavar="FILE", help="The session file, instead of DATA.samecluster."
+        "session": ("FILE", "The session file, instead of DATA.samecluster."),
+        "who": ("NAME", "The name of the person who answers."),
+        "show": (
+            "COLUMNS",
+            "Columns to show of each item: a,b,c. They are all that a program sees, and a session "
+            "that begins with them keeps them.",
         ),
-        "who": typer.Option("--who", metavar="NAME", help="The name of the person who answers."),
-        "show": typer.Option(
-            "--show",
-            metavar="COLUMNS",
-            help="Columns to show of each item: a,b,c. They are all that a program sees, and a "
-            "session that begins with them keeps them.",
-        ),
+        "no_session": (None, "Keep no answers: a run that stops begins anew."),
     },
     "Features": {
-        "id_column": typer.Option(
-            "--id", metavar="COLUMN", help="The column that names the items."
+        "id_column": ("COLUMN", "The column that names the items."),
+        "features": ("COLUMNS", "Columns of numbers to use: a,b,c."),
+        "ignore": ("COLUMNS", "Columns to leave out."),
+        "categories": ("COLUMNS", "Columns of categories to use."),
+        "text": ("COLUMNS", "Columns of text to use."),
+        "text_by": (
+            "meaning|words",
+            "What text becomes numbers by: 'meaning' (a model of English, unless said otherwise if "
+            "samecluster[text] is installed), or 'words' that texts share.",
         ),
-        "features": typer.Option(
-            "--features", metavar="COLUMNS", help="Columns of numbers to use: a,b,c."
+        "embed": (
+            "MODEL",
+            "Use vectors that this model makes of the text, or of the pictures of a folder: a "
+            "folder with model.onnx in it, or a name on the hub (samecluster[embed]).",
         ),
-        "ignore": typer.Option("--ignore", metavar="COLUMNS", help="Columns to leave out."),
-        "categories": typer.Option(
-            "--categories", metavar="COLUMNS", help="Columns of categories to use."
+        "vectors": ("FILE", "A file with the features, such as embeddings."),
+        "order": ("name", "'name': vectors are in the order of image names."),
+        "image_size": ("PIXELS", "Pixels a side that images get; 32."),
+        "image_by": (
+            "shapes|pixels",
+            "What images are compared by: edges in each part of them, unless said otherwise, or "
+            "pixels.",
         ),
-        "text": typer.Option("--text", metavar="COLUMNS", help="Columns of text to use."),
-        "text_by": typer.Option(
-            "--text-by",
-            metavar="meaning|words",
-            help="What text becomes numbers by: 'meaning' (a model of English, unless said "
-            "otherwise if samecluster[text] is installed), or 'words' that texts share.",
+        "scale": (None, "Whether columns are standardised; they are."),
+        "reduce": ("NUMBER", "Use this many principal components."),
+        "missing_cells": (
+            "median|drop|error",
+            "Rows with missing values: fill in medians and mark them (done unless said otherwise; "
+            "in a terminal you are asked), leave them out, or stop.",
         ),
-        "embed": typer.Option(
-            "--embed",
-            metavar="MODEL",
-            help="Use vectors that this model makes of the text, or of the pictures of a folder: "
-            "a folder with model.onnx in it, or a name on the hub (samecluster[embed]).",
-        ),
-        "vectors": typer.Option(
-            "--vectors", metavar="FILE", help="A file with the features, such as embeddings."
-        ),
-        "order": typer.Option(
-            "--order", metavar="name", help="'name': vectors are in the order of image names."
-        ),
-        "image_size": typer.Option(
-            "--image-size", metavar="PIXELS", help="Pixels a side that images get; 32."
-        ),
-        "image_by": typer.Option(
-            "--image-by",
-            metavar="shapes|pixels",
-            help="What images are compared by: edges in each part of them, unless said otherwise, "
-            "or pixels.",
-        ),
-        "scale": typer.Option(
-            "--scale/--no-scale", help="Whether columns are standardised; they are."
-        ),
-        "reduce": typer.Option(
-            "--reduce", metavar="NUMBER", help="Use this many principal components."
-        ),
-        "missing_cells": typer.Option(
-            "--missing",
-            metavar="median|drop|error",
-            help="Rows with missing values: fill in medians and mark them (done unless said "
-            "otherwise; in a terminal you are asked), leave them out, or stop.",
-        ),
-        "drop_missing": typer.Option("--drop-missing", help="The same as --missing drop."),
+        "drop_missing": (None, "The same as --missing drop."),
     },
     "Known already": {
-        "labels": typer.Option(
-            "--labels", metavar="COLUMN", help="The column with groups known already, else blank."
+        "labels": ("COLUMN", "The column with groups known already, else blank."),
+        "labels_as": (
+            "known|hint",
+            "'known': they are answers, unless said otherwise; 'hint': they may be wrong, and only "
+            "guide the questions.",
         ),
-        "labels_as": typer.Option(
-            "--labels-as",
-            metavar="known|hint",
-            help="'known': they are answers, unless said otherwise; 'hint': they may be wrong, and "
-            "only guide the questions.",
-        ),
-        "pairs": typer.Option(
-            "--pairs", metavar="FILE", help="A file with known pairs: id, id, same or different."
-        ),
-        "truth": typer.Option("--truth", metavar="COLUMN", help="The column with the true groups."),
+        "pairs": ("FILE", "A file with known pairs: id, id, same or different."),
+        "truth": ("COLUMN", "The column with the true groups."),
     },
     "Questions": {
-        "margin": typer.Option(
-            "--margin", metavar="NUMBER", help="The margin of every cluster, or auto."
-        ),
-        "lift": typer.Option(
-            "--lift",
-            metavar="quadratic|cubic|quartic|auto",
-            help="The margin is one of columns, their squares, products, ...: for rings, moons, "
+        "margin": ("NUMBER", "The margin of every cluster, or auto."),
+        "lift": (
+            "quadratic|cubic|quartic|auto",
+            "The margin is one of columns, their squares, products, ...: for rings, moons, "
             "spirals.",
         ),
-        "clusters": typer.Option(
-            "--clusters", metavar="NUMBER", help="The number of clusters, or unknown."
+        "clusters": ("NUMBER", "The number of clusters, or unknown."),
+        "audit": (
+            "SHARE",
+            "Check labels until at most this share is wrong: 0.01 (at 95 % confidence), 0.01,0.99 "
+            "or none.",
         ),
-        "audit": typer.Option(
-            "--audit",
-            metavar="SHARE",
-            help="Check labels until at most this share is wrong: 0.01 (at 95 % confidence), "
-            "0.01,0.99 or none.",
+        "stop_at": (
+            "SHARE",
+            "Stop once about this share of the labels may be wrong: 2%, 0.02, or auto (0.1%). An "
+            "estimate for predicted labels; --audit shows a bound.",
         ),
-        "stop_at": typer.Option(
-            "--stop-at",
-            metavar="SHARE",
-            help="Stop once about this share of the labels may be wrong: 2%, 0.02, or auto (0.1%). "
-            "An estimate for predicted labels; --audit shows a bound.",
+        "max_questions": ("NUMBER", "The budget for the whole session, or none."),
+        "max_looks": ("NUMBER", "The same for screens, or none."),
+        "looks": (
+            "auto|pairs",
+            "auto: also screens that settle several pairs at once; pairs: one pair at a time.",
         ),
-        "max_questions": typer.Option(
-            "--max-questions", metavar="NUMBER", help="The budget for the whole session, or none."
-        ),
-        "max_looks": typer.Option(
-            "--max-looks", metavar="NUMBER", help="The same for screens, or none."
-        ),
-        "looks": typer.Option(
-            "--looks",
-            metavar="auto|pairs",
-            help="auto: also screens that settle several pairs at once; pairs: one pair at a time.",
-        ),
-        "seed": typer.Option(
-            "--seed",
-            metavar="NUMBER",
-            help="For other questions; the same data and seed give the same.",
-        ),
+        "seed": ("NUMBER", "For other questions; the same data and seed give the same."),
     },
     "Reading the data": {
-        "separator": typer.Option("--sep", metavar="MARK", help="The separator; 'tab' for a tab."),
-        "decimal": typer.Option("--decimal", metavar="MARK", help="The decimal mark: . or ,"),
-        "encoding": typer.Option("--encoding", metavar="NAME", help="Such as utf-8 or cp1252."),
-        "missing": typer.Option(
-            "--na",
-            metavar="TEXT",
-            help="A cell that stands for no value, beside NA, NaN, null, ...",
+        "separator": ("MARK", "The separator; 'tab' for a tab."),
+        "decimal": ("MARK", "The decimal mark: . or ,"),
+        "encoding": ("NAME", "Such as utf-8 or cp1252."),
+        "missing": ("TEXT", "A cell that stands for no value, beside NA, NaN, null, ..."),
+        "header": (None, "Whether the first line has names."),
+        "max_memory": ("GIB", "GiB that data may take when it is read or unpacked; 2."),
+        "in_blocks": (
+            None,
+            "DATA need not fit into memory: .npy, Parquet, or a folder of either. Questions are "
+            "about a sample, and `export` labels all rows.",
         ),
-        "header": typer.Option("--header/--no-header", help="Whether the first line has names."),
-        "max_memory": typer.Option(
-            "--max-memory",
-            metavar="GIB",
-            help="GiB that data may take when it is read or unpacked; 2.",
+        "dask": ("ADDRESS", "The same on the workers of a Dask scheduler at this address."),
+    },
+    "Who answers": {
+        "oracle_cmd": (
+            "PROGRAM",
+            "A program that reads a JSON question a line and writes an answer.",
         ),
-        "in_blocks": typer.Option(
-            "--in-blocks",
-            help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Questions "
-            "are about a sample, and `export` labels all rows.",
+        "llm": ("URL", "The address of a language model's server, such as https://example.org/v1."),
+        "model": ("NAME", "The name of the model there."),
+        "criterion": ("TEXT", "When two items belong together: 'same request'."),
+        "prices": ("NUMBERS", "Dollars for a million tokens of prompts and of replies: 0.15,0.60"),
+        "max_cost": ("DOLLARS", "Stop before more dollars than this are spent."),
+        "both_orders": (None, "Ask the model twice, in both orders."),
+        "confirm": (None, "Believe a 'same' of the model only if a second look confirms it."),
+        "no_cache": (None, "Keep no prompts and replies of the model."),
+        "yes": (None, "Send rows to the model without asking first."),
+        "parallel": (
+            "NUMBER",
+            "Copies of the program, each with one question at a time (1), or questions that the "
+            "model has at a time (4).",
         ),
-        "dask": typer.Option(
-            "--dask",
-            metavar="ADDRESS",
-            help="The same on the workers of a Dask scheduler at this address.",
+        "timeout": ("SECONDS", "How long to wait for an answer."),
+        "retries": (
+            "NUMBER",
+            "How often a question is put again after a failure; 2, and 6 with --llm.",
+        ),
+        "join": (None, "Let the program answer in a session with answers of others; needs --who."),
+    },
+    "Options": {
+        "host": ("ADDRESS", "The address to listen on; 127.0.0.1 is this machine only."),
+        "token": ("TEXT", "The secret in your link, 16 letters and digits or more; else random."),
+        "allow_host": ("NAME", "Another name that this server goes by."),
+        "tls_cert": ("FILE", "A certificate, to speak HTTPS; with --tls-key."),
+        "tls_key": ("FILE", "The key of the certificate."),
+        "image_column": (
+            "COLUMN",
+            "The column with the paths of images, inside the data's folder.",
         ),
     },
+    "Results": {
+        "out": ("FILE", "Where labels go: a .csv, .jsonl or .parquet file, or -"),
+        "prefix": ("TEXT", "Put before the names of new columns."),
+        "raw": (None, "Leave text such as =1+1 in CSV as it is."),
+        "proof": ("FILE", "Where the proof goes: .jsonl.gz"),
+        "report": ("FILE", "Where a report goes: .html"),
+    },
 }
-"""By the heading in the help, and by the field of `Request`, which has the type."""
+"""By the heading in the help, and by the name of a field of `Request` or of a command's own
+parameter, which has the type: what it takes, and what it does."""
 
-
-def in_panel(option: Any, heading: str) -> Any:
-    """The option under this heading in the help."""
-    option.rich_help_panel = heading
-    return option
-
-
-_OPTIONS = {
-    name: in_panel(option, heading)
-    for heading, options in _PANELS.items()
-    for name, option in options.items()
+_DATA = typer.Argument(
+    metavar="DATA",
+    help="A .csv, .tsv, .txt, .parquet, .jsonl, .npy or .npz file, a folder of images, or "
+    "- for CSV from standard input.",
+)
+_DECLARED = {
+    name: (heading, *told) for heading, options in _PANELS.items() for name, told in options.items()
 }
+
+
+def _declared(parameter: inspect.Parameter) -> inspect.Parameter:
+    """The parameter with the option that it is declared as; as it is, if it is not."""
+    if parameter.name == "data":
+        return parameter.replace(annotation=Annotated[parameter.annotation, _DATA])
+    if parameter.name not in _DECLARED or get_origin(parameter.annotation) is Annotated:
+        return parameter
+    heading, metavar, told = _DECLARED[parameter.name]
+    name = option_of(parameter.name)
+    names = ["-o", name] if parameter.name == "out" else [name]
+    if parameter.annotation == bool | None:
+        names = [f"{name}/--no-{name[2:]}"]
+    option = typer.Option(*names, metavar=metavar, help=told, rich_help_panel=heading)
+    return parameter.replace(annotation=Annotated[parameter.annotation, option])
+
 
 ONLY_OF_SESSIONS = (
     *("session", "who", "labels_as", "pairs", "margin", "lift", "clusters", "audit"),
@@ -214,14 +209,11 @@ def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[...
     Fields ``without`` which the command does are left out. In the help the command's own options
     come first.
     """
-    shared = [
-        parameter.replace(annotation=Annotated[parameter.annotation, _OPTIONS[name]])
-        for name, parameter in inspect.signature(Request, eval_str=True).parameters.items()
-        if name not in without
-    ]
+    fields = inspect.signature(Request, eval_str=True).parameters
+    shared = [_declared(fields[name]) for name in fields if name not in without]
 
     def with_options(command: Callable[..., None]) -> Callable[..., None]:
-        own = list(inspect.signature(command, eval_str=True).parameters.values())[1:]
+        _, *own = map(_declared, inspect.signature(command, eval_str=True).parameters.values())
 
         @functools.wraps(command)
         def run(**given: Any) -> None:
@@ -255,11 +247,7 @@ class OracleCommandOptions:
         from samecluster.oracles import CommandOracle
 
         return CommandOracle(
-            self.command,
-            shown,
-            parallel=self.parallel,
-            timeout=self.timeout,
-            retries=self.retries,
+            self.command, shown, parallel=self.parallel, timeout=self.timeout, retries=self.retries
         )
 
 

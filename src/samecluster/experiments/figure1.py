@@ -21,14 +21,7 @@ from samecluster.experiments.recoveries import ALGORITHMS, MARGIN, aligned_task
 DRAWN = ("recur-batches", "scq", "certify")
 """The algorithms in the picture."""
 _COMPARED = {
-    "side by side": (
-        *DRAWN,
-        "recur",
-        "recur-published",
-        "recur-unsound",
-        "scq-whitened",
-        "random",
-    ),
+    "side by side": (*DRAWN, "recur", "recur-published", "recur-unsound", "scq-whitened", "random"),
     "in a triangle": ("recur-batches", "scq", "scq-whitened", "certify"),
 }
 _PAPER_QUESTIONS = 105

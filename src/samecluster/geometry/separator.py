@@ -75,10 +75,7 @@ class Separator:
 
 
 def low_stretch_separator(
-    members: FloatArray,
-    others: FloatArray,
-    epsilon: float = 1e-3,
-    thickness: float | None = None,
+    members: FloatArray, others: FloatArray, epsilon: float = 1e-3, thickness: float | None = None
 ) -> Separator:
     """The ellipsoid of least stretch around ``members`` (m, d) that holds no row of ``others``.
 
@@ -188,10 +185,7 @@ def _largest_alpha(
             return None
         excess = np.sum((inner @ Q) * inner, axis=1) - 1.0
         missing = 1.0 - np.sum((outer @ Q) * outer, axis=1) / limits
-        new = (
-            worst(excess, inside, batch, _VIOLATED),
-            worst(missing, outside, batch, _VIOLATED),
-        )
+        new = (worst(excess, inside, batch, _VIOLATED), worst(missing, outside, batch, _VIOLATED))
         if not len(new[0]) + len(new[1]):
             break
         inside, outside = np.append(inside, new[0]), np.append(outside, new[1])

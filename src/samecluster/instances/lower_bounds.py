@@ -68,10 +68,7 @@ def make_packing(
 
 
 def make_hypercube(
-    n: int,
-    d: int,
-    margin: float,
-    random_state: int | np.random.Generator | None = None,
+    n: int, d: int, margin: float, random_state: int | np.random.Generator | None = None
 ) -> LatentInstance:
     """The second family (paper's Theorem 9): random corners of the cube, two clusters.
 

@@ -28,7 +28,7 @@ from samecluster.points.block_work import is_remote
 from samecluster.points.dask_cluster import connected, open_dask
 from samecluster.points.files import as_points
 from samecluster.points.protocol import Points
-from samecluster.questions.drive import drive_batches
+from samecluster.questions.drive import drive_looks
 from samecluster.questions.pair import Answer
 from samecluster.recovery.certify.plan import Certify
 from samecluster.validation import (
@@ -98,7 +98,7 @@ def recover_large(
         on_progress=on_progress,
     ) as run:
         answering, read = as_oracle(oracle, run.view), VerdictReader()
-        return drive_batches(run, lambda questions: checked_answers(answering, questions, read))
+        return drive_looks(run, lambda questions: checked_answers(answering, questions, read))
 
 
 @contextmanager

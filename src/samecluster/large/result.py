@@ -99,19 +99,7 @@ class LargeRecovery(CodedLabels):
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
         """What is claimed about the labels, and under which premises."""
-        return claims(
-            ClaimBasis(
-                self.labels,
-                self.how_codes,
-                self.answers,
-                self.margin,
-                self.search is not None,
-                self.n_clusters,
-                self.proof,
-                exceptions=self.exceptions,
-                audit=self.audit,
-            )
-        )
+        return claims(ClaimBasis.of(self))
 
     @property
     def assumptions(self) -> tuple[str, ...]:

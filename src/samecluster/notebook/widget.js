@@ -5,7 +5,7 @@ export default {
     const address = URL.createObjectURL(new Blob([PAGE], { type: "text/html" }));
     const frame = document.createElement("iframe");
     frame.title = "samecluster";
-    frame.style.cssText = "border: 1px solid #8a909a; border-radius: 8px; height: min(clamp(600px, 1100px - 60vw, 800px), 90vh); width: 100%";
+    frame.style.cssText = "border: 1px solid #8a909a; border-radius: 8px; box-sizing: border-box; height: min(clamp(680px, 1180px - 60vw, 800px), 90vh); width: 100%";
     frame.src = address;
     const own = crypto.getRandomValues(new Uint32Array(2)).join("-");
     const waiting = new Map();

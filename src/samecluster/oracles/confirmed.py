@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import threading
 from collections.abc import Generator, Iterable, Sequence
 
 from samecluster._typing import FloatArray
@@ -40,10 +41,12 @@ class ConfirmedOracle(Oracle):
     Parameters
     ----------
     oracle : a model or a program that answers looks and errs; up to ``oracle.parallel`` at a time
+    max_looks : once so many were put, second ones too, there are no more second looks: what is
+        called the same then is "unsure". First ones are for who puts them to count
 
     Attributes
     ----------
-    n_looks : looks put to the oracle, second ones too
+    n_looks, n_second : looks put to the oracle, second ones too, and the second ones
     n_same, n_taken_back : answers "same", and those of them that were not confirmed
 
     Examples
@@ -54,10 +57,12 @@ class ConfirmedOracle(Oracle):
     (<Verdict.SAME: 'same'>, 2)
     """
 
-    def __init__(self, oracle: Oracle) -> None:
-        self._oracle = oracle
+    def __init__(self, oracle: Oracle, max_looks: int | None = None) -> None:
+        self._oracle, self._max_looks = oracle, max_looks
         self._mates: dict[int, list[int]] = {}  # what was confirmed to be the same
-        self.n_looks = self.n_same = self.n_taken_back = 0
+        self._second: dict[Look, int] = {}  # how many each first look took
+        self._counting = threading.Lock()
+        self.n_looks = self.n_second = self.n_same = self.n_taken_back = 0
 
     @property
     def models(self) -> tuple[str, ...]:
@@ -72,13 +77,17 @@ class ConfirmedOracle(Oracle):
         parallel = getattr(self._oracle, "parallel", 1)
         yield from in_threads(lambda look: checked_reply(self, look), looks, parallel)
 
+    def second_looks_at(self, look: Look) -> int:
+        """How many second looks it took to confirm the last reply to this one."""
+        return self._second.pop(look, 0)
+
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
         return self._oracle.look_sizes(wanted)
 
     def answer(self, question: Question) -> Verdict:
         said = self._ask(question)
         assert isinstance(said, Verdict)
-        if said is Verdict.SAME and not self._confirmed([question.pair]):
+        if said is Verdict.SAME and not self._confirmed(question, [question.pair]):
             return Verdict.UNSURE
         return said
 
@@ -88,7 +97,7 @@ class ConfirmedOracle(Oracle):
         if not said.groups:
             return said
         cells = [(choice.item, choice.groups[place][0]) for place in said.groups]
-        kept = self._confirmed(cells)
+        kept = self._confirmed(choice, cells)
         places = tuple(p for p, cell in zip(said.groups, cells, strict=True) if cell in kept)
         return Picks(places, unsure=not places)
 
@@ -97,7 +106,7 @@ class ConfirmedOracle(Oracle):
         assert isinstance(said, Marks)
         out = {*said.marked, *said.unsure, *said.skipped}
         cells = [] if said.odd_reference else [c for c in sheet.cells if c[0] not in out]
-        kept = self._confirmed(cells)
+        kept = self._confirmed(sheet, cells)
         doubted = tuple(item for item, beside in cells if (item, beside) not in kept)
         return Marks(said.marked, (*said.unsure, *doubted), said.odd_reference, said.skipped)
 
@@ -107,32 +116,45 @@ class ConfirmedOracle(Oracle):
         said = self._ask(board)
         assert isinstance(said, Unions)
         cells = [(item, group[0]) for group in said.joined for item in group[1:]]
-        kept = self._confirmed(cells)
+        kept = self._confirmed(board, cells)
         doubted = tuple(item for item, beside in cells if (item, beside) not in kept)
         joined = (tuple(i for i in group if i not in doubted) for group in said.joined)
         unsure = (*said.unsure, *doubted)
         return Unions(tuple(g for g in joined if len(g) > 1), unsure, said.skipped)
 
     def _ask(self, look: Look) -> Reply:
-        self.n_looks += 1
+        with self._counting:
+            self.n_looks += 1
         return checked_reply(self._oracle, look)
 
-    def _confirmed(self, cells: Sequence[Cell]) -> set[Cell]:
+    def _ask_again(self, first: Look, look: Look) -> Reply | None:
+        """The reply to a second look; None if there may be no more."""
+        with self._counting:
+            if self._max_looks is not None and self.n_looks >= self._max_looks:
+                return None
+            self.n_looks += 1
+            self.n_second += 1
+        self._second[first] += 1
+        return checked_reply(self._oracle, look)
+
+    def _confirmed(self, first: Look, cells: Sequence[Cell]) -> set[Cell]:
         """Those of some pairs that were called the same that are so on a second look, too."""
+        self._second[first] = 0
         turned = {cell: self._other_side(cell, cells) for cell in cells}
         said: dict[Cell, Verdict] = {}
         if len(cells) == 1 and (groups := self._apart(*cells[0])):
             ((item, beside),) = turned.values()
-            picked = self._ask(Choice(item, ((beside,), *groups)))
-            assert isinstance(picked, Picks)
-            said[item, beside] = Verdict.of(0 in picked.groups)
+            picked = self._ask_again(first, Choice(item, ((beside,), *groups)))
+            is_same = isinstance(picked, Picks) and 0 in picked.groups
+            said[item, beside] = Verdict.of(is_same)
         while left := [shown for shown in turned.values() if shown not in said]:
             shown_now = {shown[0]: shown for shown in reversed(left)}.values()
             look = CheckSheet.of(shown_now)
-            reply = self._ask(look)
+            reply = self._ask_again(first, look)
             # What is passed over is not confirmed either, and is not put for ever.
             said |= dict.fromkeys(shown_now, Verdict.UNSURE)
-            said |= {(q.item, q.comparator): verdict for q, verdict in verdicts_of(look, reply)}
+            told = () if reply is None else verdicts_of(look, reply)
+            said |= {(q.item, q.comparator): verdict for q, verdict in told}
         kept = {cell for cell in cells if said[turned[cell]] is Verdict.SAME}
         self.n_same += len(cells)
         self.n_taken_back += len(cells) - len(kept)

@@ -102,11 +102,7 @@ class ProofLog:
         )
 
     def add_differ(
-        self,
-        a: int,
-        b: int,
-        columns: list[tuple[int, float]],
-        non_members: list[tuple[int, float]],
+        self, a: int, b: int, columns: list[tuple[int, float]], non_members: list[tuple[int, float]]
     ) -> None:
         """A certificate that two names are not of one cluster."""
         weighed = _in_hexadecimal(columns), _in_hexadecimal(non_members)

@@ -35,25 +35,27 @@ def drive(
 
 def drive_looks(
     run: Run[T],
-    reply_many: Callable[[Iterable[Look]], Generator[tuple[Look, Reply], None, None]],
+    reply_many: Callable[[Iterable[Any]], Generator[tuple[Any, Any], None, None]],
     after_batch: Callable[[], None] | None = None,
     snapshot: Callable[[], Any] | None = None,
 ) -> T:
-    """Put a run's looks until it is done, and return its result.
+    """Put all looks of a batch at once, and tell the replies as they come; return the result.
 
-    ``reply_many`` takes a look when it can put it: replies to others of its batch may have settled
-    it, or a part of it. What comes too late for that is left out. What a reply leaves out is put
-    again; if it leaves out all that is open, as a pair. An OracleError takes all answers along, as
-    in `drive_batches`.
+    ``reply_many`` takes a look, or a pair, when it can put it: replies to others of its batch may
+    have settled it, or a part of it. What comes too late for that is left out, and of a pair must
+    agree. What a reply leaves out is put again; if it leaves out all that is open, as a pair. An
+    OracleError takes all answers along, and the ``snapshot`` of what followed from them.
     """
     with _answers_kept(run, snapshot):
         while looks := run.looks:
             left = (look.left(run.ledger.known) for look in looks)
-            silent = _tell_replies(run, reply_many(look for look in left if look))
-            first_pairs = (next(filter(run.awaits, look.questions), None) for look in silent)
-            _tell_replies(run, reply_many(pair for pair in first_pairs if pair))
+            if silent := _tell_replies(run, reply_many(look for look in left if look)):
+                first_pairs = (next(filter(run.awaits, look.questions), None) for look in silent)
+                _tell_replies(run, reply_many(pair for pair in first_pairs if pair))
             if run.looks == looks:
-                raise OracleError(f"none of {len(looks)} looks was answered")
+                are_pairs = all(isinstance(look, Question) for look in looks)
+                what = "questions" if are_pairs else "looks"
+                raise OracleError(f"none of {len(looks)} {what} was answered")
             if after_batch is not None:
                 after_batch()
     return run.result
@@ -64,38 +66,12 @@ def _tell_replies(run: Run[Any], replies: Generator[tuple[Look, Reply], None, No
     silent = []
     with contextlib.closing(replies):
         for look, reply in replies:
-            if look.left(run.ledger.known) is not None:
-                before = len(run.ledger)
+            is_open, before = look.left(run.ledger.known) is not None, len(run.ledger)
+            if is_open or isinstance(look, Question):
                 run.tell_look(look, reply)
-                if len(run.ledger) == before:
-                    silent.append(look)
+            if is_open and len(run.ledger) == before:
+                silent.append(look)
     return silent
-
-
-def drive_batches(
-    run: Run[T],
-    answer_many: Callable[[Iterable[Question]], Generator[tuple[Question, Verdict], None, None]],
-    after_batch: Callable[[], None] | None = None,
-    snapshot: Callable[[], Any] | None = None,
-) -> T:
-    """Put all questions of a batch at once and tell the answers as they come; return the result.
-
-    ``answer_many`` takes a question from what it is given when it can put it, so that one which
-    earlier answers made superfluous is not put. Answers that come too late for that are taken if
-    they agree, and not counted. An OracleError takes all answers along, and the ``snapshot`` of
-    what followed from them.
-    """
-    with _answers_kept(run, snapshot):
-        while pending := run.pending:
-            open_ones = (question for question in pending if run.awaits(question))
-            with contextlib.closing(answer_many(open_ones)) as answers:
-                for question, verdict in answers:
-                    run.tell(question, verdict)
-            if run.pending == pending:
-                raise OracleError(f"none of {len(pending)} questions was answered")
-            if after_batch is not None:
-                after_batch()
-    return run.result
 
 
 @contextlib.contextmanager

@@ -58,6 +58,10 @@ class Ledger:
         """An item that stands for all that are known to be in the same cluster as this one."""
         return self._root(item)
 
+    def different_from(self, item: int) -> Iterator[int]:
+        """Representatives of what is known to be in other clusters than this item."""
+        return iter(self._differs.get(self._root(item), ()))
+
     def known(self, question: Question) -> Verdict | None:
         """Like `implied`, and UNSURE for a pair that was answered so and is still open."""
         verdict = self.implied(question)

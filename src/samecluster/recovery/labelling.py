@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import numpy.typing as npt
@@ -12,6 +13,7 @@ from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import n_looks_of, n_shown_of
 from samecluster.questions.pair import Answer, Question, Verdict
+from samecluster.recovery.allowed_groups import allowed_chances
 from samecluster.recovery.problem import Problem
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.claims import Foresight, GivenCheck
@@ -51,6 +53,7 @@ class Labelling:
         self._method = method
         self._ledger = ledger
         self._given = len(ledger)
+        self._kept_back = 0
         self._counted = 0
         self.exceptions: tuple[int, ...] = ()
         self.search: MarginSearch | None = None
@@ -68,12 +71,21 @@ class Labelling:
     @property
     def n_looks(self) -> int:
         """Looks put so far, each a screen answered as a whole; a pair alone is one, too."""
-        return n_looks_of(self.answers[self._given :])
+        return n_looks_of(tuple(self._ledger)[self._given :])
 
     @property
     def answers(self) -> tuple[Answer, ...]:
-        """All answers so far, also those that were there before."""
-        return tuple(self._ledger)
+        """All answers so far, also those that were there before, but for what is kept back."""
+        return tuple(self._ledger)[self._kept_back :]
+
+    @contextmanager
+    def kept_back(self) -> Iterator[None]:
+        """A method in here begins as if nobody had been asked yet; what is known costs nothing."""
+        self._kept_back = len(self._ledger)
+        try:
+            yield
+        finally:
+            self._kept_back = 0
 
     def implied(self, question: Question) -> Verdict | None:
         """What the answers say about a pair, by themselves or by transitivity."""
@@ -133,6 +145,16 @@ class Labelling:
         """Which labels answers hold and separate, now."""
         return AnsweredLabels(self.labels, self.how, self._ledger)
 
+    def allowed_chances(self, items: IntArray, chances: FloatArray, groups: IntArray) -> FloatArray:
+        """Chances (m, k) of groups (k,) for open items (m,) without what answers exclude."""
+        asked = dict.fromkeys(item for answer in self._ledger for item in answer.question.pair)
+        rows = np.flatnonzero(np.isin(items, np.fromiter(asked, dtype=np.int64)))
+        open_ = items[rows].tolist()
+        label_of = {i: int(self.labels[i]) for i in asked if self.how[i] > How.PREDICTED}
+        found = chances.copy()
+        found[rows] = allowed_chances(open_, chances[rows], groups, label_of, self._ledger)
+        return found
+
     def unheld_labels(self) -> dict[int, int]:
         """Labels that are known and that no answer holds, each with its first item."""
         answered = self.answered()
@@ -186,18 +208,38 @@ class Labelling:
         number[order] = np.arange(len(order))
         self.labels = number[self.labels]
 
+    def _outdated(self, how: npt.NDArray[np.int8]) -> list[int]:
+        """Items with a predicted label that answers exclude which came after it was written.
+
+        Methods that predict against their answers do so as published.
+        """
+        found: set[int] = set()
+        if self.ground is How.PREDICTED or not (how == How.PREDICTED).any():
+            return []
+        sure = how if self.probability is None else how + self.probability
+        for answer in self._ledger:
+            one, other = answer.question.pair
+            if answer.verdict is Verdict.DIFFERENT and self.labels[one] == self.labels[other]:
+                guessed = [i for i in (one, other) if how[i] == How.PREDICTED]
+                if guessed and found.isdisjoint((one, other)):
+                    found.add(min(guessed, key=lambda item: float(sure[item])))
+        return sorted(found)
+
     def close_round(self) -> None:
         self._rounds.append(Round(self.n_questions - self._counted, self.n_labelled))
         self._counted = self.n_questions
 
     def recovery(self) -> Recovery:
         """All that is known now, as a result of its own."""
+        labels, how = self.labels.copy(), self._how_by_answers()
+        outdated = self._outdated(how)
+        labels[outdated], how[outdated] = -1, How.UNASSIGNED
         return Recovery(
-            labels=self.labels.copy(),
-            how_codes=self._how_by_answers(),
+            labels=labels,
+            how_codes=how,
             n_questions=self.n_questions,
             n_looks=self.n_looks,
-            n_shown=n_shown_of(self.answers[self._given :]),
+            n_shown=n_shown_of(tuple(self._ledger)[self._given :]),
             rounds=tuple(self._rounds),
             round_of=self._round_of.copy(),
             answers=tuple(self._ledger),

@@ -51,10 +51,7 @@ class Placement:
     """
 
     def __init__(
-        self,
-        n_clusters: int | None,
-        names: ClusterNames | None = None,
-        looks: LookSizes = PAIRS,
+        self, n_clusters: int | None, names: ClusterNames | None = None, looks: LookSizes = PAIRS
     ) -> None:
         self.n_clusters, self.looks = n_clusters, looks
         self.names = ClusterNames() if names is None else names

@@ -91,7 +91,7 @@ def _meanings(recovery: Recovery) -> Markup:
             continue
         head: list[Any] = ["clusters"]
         if claim.n_items:
-            share = tag("span", f" {claim.n_items / n:.1%}", class_="quiet")
+            share = tag("span", f" {100 * claim.n_items / n:.1f} %", class_="quiet")
             key = tag("span", class_=f"key {claim.kind}")
             head = [key, f"{claim.n_items:,} {claim.kind}", share]
         parts += [tag("dt", *head), tag("dd", str(claim))]

@@ -21,8 +21,7 @@ def cluster_table(recovery: Recovery, names: Mapping[int, str]) -> Markup:
     found, sizes = np.unique(recovery.labels[recovery.labels >= 0], return_counts=True)
     known = {
         how: np.bincount(
-            np.searchsorted(found, recovery.labels[recovery.how_codes == how]),
-            minlength=len(found),
+            np.searchsorted(found, recovery.labels[recovery.how_codes == how]), minlength=len(found)
         )
         for how in hows
     }
@@ -55,7 +54,7 @@ def answer_table(recovery: Recovery) -> Markup:
     ]
     total = len(recovery.answers)
     shown = f"The first {_MOST_ANSWERS:,} of {count(total, 'answer')}" if total > len(rows) else (
-        f"All {count(total, 'answer')}"
+        f"All {count(total, 'answer')} that labels rest on"
     )  # fmt: skip
     return tag(
         "details",
@@ -93,7 +92,5 @@ def _table(
     ]
     body = [tag("tr", *row) for row in rows]
     return tag(
-        "div",
-        tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body)),
-        class_="scroll",
+        "div", tag("table", tag("thead", tag("tr", *head)), tag("tbody", *body)), class_="scroll"
     )

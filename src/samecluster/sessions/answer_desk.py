@@ -42,6 +42,7 @@ class AnswerDesk:
         key: str | None = None,
         deferred: bool = False,
         seconds: float | None = None,
+        second_looks: int = 0,
     ) -> int:
         """Take an answer in, and return its sequence number once it is safe.
 
@@ -49,9 +50,11 @@ class AnswerDesk:
         With a ``key`` of the sender's that holds even if the answer was undone in between. Keys
         belong to a person; ProtocolError if this person has sent another answer under the same one.
         Another verdict of the same person replaces the one before. The run hears of a ``deferred``
-        answer when it next begins from all answers. ``seconds`` is how long it was looked at.
+        answer when it next begins from all answers. ``seconds`` is how long it was looked at, and
+        ``second_looks`` how many further looks were taken to confirm it: they count as looks.
         """
-        sent = SentAnswer(question_id, checked_verdict(verdict), who, key, seconds)
+        said = checked_verdict(verdict)
+        sent = SentAnswer(question_id, said, who, key, seconds, second_looks=second_looks)
         return self.judge(sent, deferred)
 
     def judge(self, sent: SentAnswer, deferred: bool = False) -> int:
@@ -78,15 +81,17 @@ class AnswerDesk:
         *,
         key: str | None = None,
         seconds: float | None = None,
+        second_looks: int = 0,
     ) -> int:
         """Take the reply to a look in as a whole, and return its sequence number once it is safe.
 
         ``reply`` is Picks, Marks or Unions about rows, or JSON about keys (`sessions.storage.
         look_format`). ProtocolError or AnswerError, and nothing is written, if it does not fit the
-        look, if the look is no longer open, or if it joins what answers separate. Keys are those
-        of `tell`.
+        look, if the look is no longer open, or if it joins what answers separate. Keys and
+        second looks are those of `tell`.
         """
-        return _judged(lambda: self._take_look(look_id, reply, who, key, seconds))
+        sending = sending_fields(seconds, key, second_looks)
+        return _judged(lambda: self._take_look(look_id, reply, who, key, sending))
 
     def _take_look(
         self,
@@ -94,7 +99,7 @@ class AnswerDesk:
         reply: Reply | Mapping[str, Any],
         who: str | None,
         key: str | None,
-        seconds: float | None,
+        sending: Mapping[str, Any],
     ) -> int:
         state = self._recorder.state
         shown = self._queue.look(look_id)
@@ -122,7 +127,7 @@ class AnswerDesk:
             news = said_again(state, said)
         if news is None:
             news = new_answers(look, said, who, state, self._queue, self._queue.engine)
-        body = {"look": look.body, "reply": dict(reply), **sending_fields(seconds, key)}
+        body = {"look": look.body, "reply": dict(reply), **sending}
         body["answers"] = [list(answer) for answer in news]
         if looked.decoys:
             body["decoys"] = list(looked.decoys)

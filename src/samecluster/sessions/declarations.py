@@ -32,6 +32,7 @@ from samecluster.sessions.storage.events import format_for
 from samecluster.validation import checked_hint
 
 _TIMED = 12  # looks of a kind from which on their mean says how long they take
+_QUICKEST = 0.2  # seconds on average in which a person can see anything: less is a program
 _UNLIKE = 1.5  # times as long, or as short, as was thought: less does not change what is chosen
 
 
@@ -78,9 +79,9 @@ class Declarations:
             return
         used = asdict(looks.seconds)
         measured = {
-            kind: round(timed.seconds / timed.n_looks, 1)
+            kind: round(timed.mean, 1)
             for kind, timed in state.seconds.items()
-            if kind in used and timed.n_looks >= _TIMED and timed.seconds > 0
+            if kind in used and timed.n_looks >= _TIMED and timed.mean >= _QUICKEST
         }
         if any(not 1 / _UNLIKE < took / used[kind] < _UNLIKE for kind, took in measured.items()):
             self.set_parameters(look_seconds=used | measured, who=who)

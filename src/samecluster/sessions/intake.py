@@ -32,10 +32,12 @@ class SentAnswer:
     key: str | None = None
     seconds: float | None = None
     note: str | None = None
+    second_looks: int = 0
 
     def event(self, items: Pair, role: str) -> tuple[str, dict[str, Any]]:
         """Kind and body of the event that it becomes."""
-        body = {"items": list(items), "role": role, **sending_fields(self.seconds, self.key)}
+        sending = sending_fields(self.seconds, self.key, self.second_looks)
+        body = {"items": list(items), "role": role, **sending}
         if self.note is not None:
             return "flagged", {**body, "note": self.note}
         if self.verdict is Verdict.UNSURE:
@@ -43,9 +45,11 @@ class SentAnswer:
         return "answered", {**body, "verdict": self.verdict.value}
 
 
-def sending_fields(seconds: float | None, key: str | None) -> dict[str, Any]:
-    """What is kept of how an answer came: the seconds it took, and the sender's key."""
+def sending_fields(seconds: float | None, key: str | None, second_looks: int = 0) -> dict[str, Any]:
+    """What is kept of how an answer came: seconds, the sender's key, looks that confirmed it."""
     fields: dict[str, Any] = {} if seconds is None else {"seconds": round(float(seconds), 1)}
+    if second_looks:
+        fields["second_looks"] = second_looks
     return fields if key is None else {**fields, "key": key}
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 from samecluster.errors import InvalidInputError
-from samecluster.questions.pair import Answer
+from samecluster.questions.pair import Answer, Verdict
 from samecluster.recovery.auto.error_model import compared
+from samecluster.recovery.result.how import How
 from samecluster.recovery.result.premises import Premise
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.numbering import NumberedRecovery, numbered
-from samecluster.sessions.state.set_apart import with_exceptions
 from samecluster.sessions.state.state import State
 
 
@@ -100,7 +100,7 @@ class KnownLabels:
         state = self._state
         if self._last is None or self._last[0] != state.n_events:
             engine = self.engine
-            recovery = with_exceptions(_as_declared(engine.recovery(), state), state)
+            recovery = _with_exceptions(_as_declared(engine.recovery(), state), state)
             recovery = replace(recovery, prepared=self._prepared)
             if state.given is None:
                 recovery = recovery.by_models(state.models)
@@ -125,3 +125,22 @@ def _as_declared(recovery: Recovery, state: State) -> Recovery:
         n_shown=state.n_shown,
         audit=audit,
     )
+
+
+def _with_exceptions(recovery: Recovery, state: State) -> Recovery:
+    """Exceptions have the label that "same" answers about them say, or none at all."""
+    row_of = state.items.row_of
+    rows = {row_of[item]: -1 for item in state.exceptions if item in row_of}
+    if not rows:
+        return recovery
+    for fact in state.book.facts_on_exceptions(state.counted):
+        if fact.verdict is Verdict.SAME:
+            one, two = (row_of[key] for key in fact.items)
+            for item, comparator in ((one, two), (two, one)):
+                if item in rows and comparator not in rows:
+                    rows[item] = max(rows[item], int(recovery.labels[comparator]))
+    labels, how = recovery.labels.copy(), recovery.how_codes.copy()
+    for row, label in rows.items():
+        labels[row] = label
+        how[row] = How.UNASSIGNED if label < 0 else How.ASKED
+    return replace(recovery, labels=labels, how_codes=how)

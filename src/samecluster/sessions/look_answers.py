@@ -43,12 +43,7 @@ def said_again(state: State, said: Said) -> NewAnswers | None:
 
 
 def new_answers(
-    look: SessionLook,
-    said: Said,
-    who: str | None,
-    state: State,
-    queue: LookQueue,
-    engine: Engine,
+    look: SessionLook, said: Said, who: str | None, state: State, queue: LookQueue, engine: Engine
 ) -> NewAnswers:
     """What is news in a reply.
 

@@ -17,17 +17,8 @@ from samecluster.sessions.state.items import Items
 from samecluster.validation import checked_audit, checked_expected_error, checked_looks
 
 _PARAMETERS = (
-    "audit",
-    "expected_error",
-    "lift",
-    "look_seconds",
-    "looks",
-    "margin",
-    "max_looks",
-    "max_questions",
-    "method",
-    "n_clusters",
-    "opinions",
+    *("audit", "expected_error", "lift", "look_seconds", "looks", "margin", "max_looks"),
+    *("max_questions", "method", "n_clusters", "opinions"),
 )
 _SIZES = tuple(one.name for one in fields(LookSizes))
 

@@ -78,11 +78,17 @@ class SessionSummary:
         """A group by its number, as JSON."""
         return None if number < 0 else {"number": number, "name": self.names.get(number)}
 
-
-def how_counts_of(recovery: Recovery, number: int) -> dict[str, int]:
-    """The members of one cluster by how they are known."""
-    counted = np.bincount(recovery.how_codes[recovery.labels == number], minlength=len(How))
-    return how_counts(dict(zip(How, counted.tolist(), strict=True)))
+    def counted_group(self, number: int, recovery: Recovery) -> dict[str, Any]:
+        """A group with the numbers that it had before, and how its members are known."""
+        codes = recovery.how_codes[recovery.labels == number]
+        by_how = dict(zip(How, np.bincount(codes, minlength=len(How)).tolist(), strict=True))
+        return {
+            "number": number,
+            "name": self.names.get(number),
+            "aliases": sorted(n for n, now in self.aliases.items() if now == number),
+            "size": len(codes),
+            "by_how": how_counts(by_how),
+        }
 
 
 def _progress(

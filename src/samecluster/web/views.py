@@ -16,7 +16,7 @@ from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.tables.display import shown
 from samecluster.tables.reading.images import is_image_folder
 from samecluster.web.images import Images
-from samecluster.web.snapshot import SessionSummary, how_counts_of
+from samecluster.web.snapshot import SessionSummary
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import compared, differing
 
@@ -135,21 +135,10 @@ class Views:
     def clusters(self, summary: SessionSummary) -> list[dict[str, Any]]:
         if summary.recovery is None:
             return []
-        found = []
-        for number, anchor in sorted(summary.anchors.items()):
-            by_how = how_counts_of(summary.recovery, number)
-            size = sum(by_how.values())
-            found.append(
-                {
-                    "number": number,
-                    "name": summary.names.get(number),
-                    "size": size,
-                    "by_how": by_how,
-                    "anchor": anchor,
-                    "aliases": sorted(n for n, now in summary.aliases.items() if now == number),
-                }
-            )
-        return found
+        return [
+            {**summary.counted_group(number, summary.recovery), "anchor": anchor}
+            for number, anchor in sorted(summary.anchors.items())
+        ]
 
     def differing(self, rows: Sequence[int]) -> list[str]:
         """The columns in which some of these items differ much from the first."""
@@ -162,9 +151,7 @@ def why(recovery: Recovery, row: int, views: Views) -> str:
         return _by_answers(recovery, row, views)
     numbered = r"\b([Ii]tem) (\d+)"
     return re.sub(
-        numbered,
-        lambda found: f"{found[1]} {views.title(int(found[2]))}",
-        recovery.explain(row),
+        numbered, lambda found: f"{found[1]} {views.title(int(found[2]))}", recovery.explain(row)
     )
 
 

@@ -75,5 +75,5 @@ def _audits(recovery: Recovery, unlimited: Mapping[str, Any]) -> Iterator[NextSt
         )
         more = audit.n_more()
         price = f"{'about ' if more else ''}{count(more or len(items), 'more question')}"
-        text = f"audit: {price} to show that at most {error:.0%} are wrong, if none is"
+        text = f"audit: {price} to show that at most {100 * error:g} % are wrong, if none is"
         yield NextStep(key, text, {"audit": [error, _CONFIDENCE], **unlimited})

@@ -275,11 +275,7 @@ def _begin(store: SqliteStore, data: SessionData, request: Request, path: Path) 
 
 
 def _go_on(
-    store: SqliteStore,
-    stored: Mapping[str, Any],
-    request: Request,
-    path: Path,
-    by_model: bool,
+    store: SqliteStore, stored: Mapping[str, Any], request: Request, path: Path, by_model: bool
 ) -> OpenSession:
     data = data_again(request, stored)
     session = _session_in(store, data, request)

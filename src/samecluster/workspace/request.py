@@ -153,18 +153,13 @@ class Request:
         """InvalidInputError that names the first option given that is not among the usable."""
         for field in fields(self):
             if field.name not in usable and getattr(self, field.name) != field.default:
-                option = _OPTIONS.get(field.name, field.name.replace("_", "-"))
-                raise InvalidInputError(f"--{option} does not go with {with_what}; leave it out")
+                option = option_of(field.name)
+                raise InvalidInputError(f"{option} does not go with {with_what}; leave it out")
 
     def declared(self) -> dict[str, Any]:
         """The parameters of a session that were given."""
         found = declared_parameters(
-            self.margin,
-            self.clusters,
-            self.audit,
-            self.max_questions,
-            self.max_looks,
-            self.stop_at,
+            self.margin, self.clusters, self.audit, self.max_questions, self.max_looks, self.stop_at
         )
         if self.lift is not None:
             found["lift"] = self.lift
@@ -172,6 +167,11 @@ class Request:
             known = {"auto": "auto", "pairs": None}  # as a session that never heard of looks
             found["looks"] = _read("--looks", self.looks, known, _refused, "auto or pairs")
         return found
+
+
+def option_of(field: str) -> str:
+    """What the option of a field, or of another parameter, is called on the command line."""
+    return f"--{_OPTIONS.get(field, field.replace('_', '-'))}"
 
 
 def listed(given: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:

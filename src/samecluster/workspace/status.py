@@ -68,15 +68,20 @@ def _record(who: str, wrong: Mapping[Answer, float]) -> dict[str, Any]:
 
 
 def _record_line(record: Mapping[str, Any]) -> str:
-    parts = [
-        f'{record[word]["wrong"]} of {record[word]["compared"]} "{word}"'
-        for word in ("same", "different")
-    ]
-    items = count(record["misread"], "item")
-    return (
-        f"By people's answers {record['name']} was wrong in {' and '.join(parts)}, more than once "
-        f"about {items}."
-    )
+    same, different = record["same"], record["different"]
+    n, n_wrong = (same[word] + different[word] for word in ("compared", "wrong"))
+    if not n:
+        return f"People have seen nothing yet that {record['name']} answered about."
+    said = f"Of {count(n, 'answer')} of {record['name']} that people's answers decide, {n_wrong:,} "
+    said += "was wrong" if n_wrong == 1 else "were wrong"
+    if n_wrong:
+        said += (
+            f": {same['wrong']:,} of {same['compared']:,} called the same what is not, "
+            f"{different['wrong']:,} of {different['compared']:,} called different what is the same"
+        )
+    if record["misread"]:
+        said += f"; {count(record['misread'], 'item')} it misread more than once"
+    return f"{said}."
 
 
 def row_facts(

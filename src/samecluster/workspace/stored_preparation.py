@@ -18,14 +18,7 @@ from samecluster.tables.reading.images import IMAGE_BY
 from samecluster.workspace.request import Request, listed
 
 _READING = (
-    "separator",
-    "decimal",
-    "encoding",
-    "missing",
-    "header",
-    "max_memory",
-    "order",
-    "image_size",
+    *("separator", "decimal", "encoding", "missing", "header", "max_memory", "order", "image_size"),
 )
 # The option, the field of a request, and the field of `FeatureOptions` that say the same.
 _FEATURES = (

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from samecluster import How, clustering_error, recover
 from samecluster.errors import InvalidInputError
@@ -9,6 +10,7 @@ from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.auto.given_labels import GivenLabels
+from samecluster.recovery.auto.mistakes import too_many_wrong
 from samecluster.testing import check_claims
 from tests.cases.campaign import runs
 
@@ -104,6 +106,42 @@ def test_bad_labels_are_noticed_and_cost_little(labels) -> None:
     assert found.given.is_used or "put aside" in said
     if "groups apart" not in said:
         assert found.given.n_wrong > 0.15 * found.given.n_seen
+
+
+@pytest.mark.parametrize(("share", "at_most"), [(0.05, 0.05), (0.1, 0.05), (0.4, 1.0)])
+def test_labels_are_seldom_put_aside_for_what_random_members_show_if_few_are_wrong(
+    share, at_most
+) -> None:
+    """Looked at after each of 200 members; and labels that are wrong in 40 % nearly always go."""
+    rng, n_aside = np.random.default_rng(0), 0
+    for _ in range(400):
+        wrong = np.cumsum(rng.random(200) < share)
+        n_aside += any(too_many_wrong(at + 1, int(n)) for at, n in enumerate(wrong))
+        assert share < 0.2 or too_many_wrong(200, int(wrong[-1]))
+    assert n_aside <= at_most * 400 + 2 * np.sqrt(at_most * (1 - at_most) * 400)
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_people_go_on_without_worthless_labels_as_if_nobody_had_given_any(seed) -> None:
+    X, y = load_digits(return_X_y=True)
+    truth = np.asarray(y, dtype=np.int64)
+    rng = np.random.default_rng(seed)
+    other = (truth + rng.integers(1, 10, len(truth))) % 10
+    labels = np.where(rng.random(len(truth)) < 0.4, other, truth)
+    settings = {"looks": "auto", "random_state": seed}
+    alone = recover(X, LabelOracle(truth), **settings)
+    found = recover(X, LabelOracle(truth), method=GivenLabels(labels, by=("m",)), **settings)
+    assert found.given is not None
+    assert not found.given.is_used
+    assert found.n_looks <= alone.n_looks + 30
+    assert clustering_error(found.labels, truth) <= 0.005
+    for answer in found.answers:
+        one, two = found.labels[list(answer.question.pair)].tolist()
+        assert (
+            answer.verdict is Verdict.UNSURE
+            or min(one, two) < 0
+            or ((one == two) == (answer.verdict is Verdict.SAME))
+        ), "what people said before they went on counts, too"
 
 
 @pytest.mark.parametrize("seed", range(4))

@@ -18,7 +18,7 @@ from samecluster.recovery.paper.recur import RecurRun
 from samecluster.recovery.problem import Problem
 from tests.cases.campaign import runs
 
-CAMPAIGN = runs(240, 12_000)
+CAMPAIGN = runs(160, 12_000)
 SHARDS = 16
 UNUSED = Ellipsoid(np.zeros(0), np.zeros((0, 0)), np.zeros(0))  # only the number of them counts
 

@@ -18,7 +18,14 @@ from tests.cases.look_cases import GLANCES
 from tests.web.browser.labelling import DESK, PHONE, Somebody, somebody
 from tests.web.browser.pictures import write_digits
 from tests.web.browser.test_accessible import objections
-from tests.web.served import Data, begin, in_process, in_thread, write_data
+from tests.web.served import (
+    Data,
+    begin,
+    in_process,
+    in_thread,
+    write_data,
+    write_some_digits,
+)
 
 LONG = os.environ.get("SAMECLUSTER_TESTS") == "long"
 SHOTS = os.environ.get("SAMECLUSTER_SCREENSHOTS")  # a folder, to look at every tenth screen
@@ -27,6 +34,7 @@ N, N_KINDS = (1797, 10) if LONG else (60, 4)
 # what a new user is asked, nothing declared.
 PIXELS: Any = {"id_column": "digit", "ignore": ["picture"], "reduce": None if LONG else 5}
 ASKED: Any = {} if LONG else {"method": {"name": GLANCES, "sheet": 12}}
+HALF = {"width": 830, "height": 680}  # of a screen, or a notebook
 TOUCH = {"viewport": PHONE, "has_touch": True, "is_mobile": True}
 PICTURES = ("--image-column", "picture", "--show", "digit", "--looks", "auto")
 
@@ -162,7 +170,7 @@ def audited(tmp_path):
 
 
 @pytest.mark.parametrize("kinds", [("sheet", "board", "choice"), ("checks",)])
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("size", [DESK, HALF, PHONE], ids=["desk", "half a screen", "phone"])
 def test_looks_fit_the_window_and_axe_finds_nothing(request, chromium, size, kinds) -> None:
     found = []
     served = request.getfixturevalue("audited" if "checks" in kinds else "served")
@@ -181,11 +189,34 @@ def test_looks_fit_the_window_and_axe_finds_nothing(request, chromium, size, kin
                 " document.documentElement.scrollWidth - innerWidth]"
             )
             assert over == [0, 0], kind
+            cut = ada.page.evaluate(
+                "() => [...document.querySelectorAll('.bar button')].filter("
+                "one => one.scrollWidth > one.clientWidth).map(one => one.textContent)"
+            )
+            assert not cut, kind
             ada.page.keyboard.press("l")
             ada.page.locator("dialog[open]").wait_for()
             found += objections(ada, f"{kind}, larger")
             ada.page.keyboard.press("Escape")
     assert not found, "\n".join(found)
+
+
+def test_a_check_for_slips_comes_before_the_end_is_said(tmp_path, chromium) -> None:
+    data = write_some_digits(tmp_path)
+    begin(data, looks="auto")
+    with in_thread(data) as served, somebody(chromium, served.link, data) as ada:
+        ada.page.evaluate(
+            """() => { window.ends = 0; new MutationObserver(() => {
+              if (document.querySelector('.end')) window.ends += 1;
+            }).observe(document.getElementById('view'), {childList: true}); }"""
+        )
+        hands, said = Hands(ada, touches=False), []
+        while "ended" not in hands.answer():
+            said += ada.page.locator(".again").all_inner_texts()
+            assert not ada.page.evaluate("window.ends")
+        assert "A check for slips." in said
+        ada.page.wait_for_timeout(1000)
+        assert ada.page.locator(".end").count() == 1
 
 
 def test_arrows_and_space_mark_u_doubts_and_a_reload_keeps_it(served, chromium) -> None:

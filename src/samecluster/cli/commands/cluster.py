@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from samecluster.cli.commands.label import INTERRUPTED
-from samecluster.cli.options import (
-    ChatOptions,
-    Force,
-    Json,
-    OracleCommandOptions,
-    takes_request,
-)
+from samecluster.cli.options import ChatOptions, Force, Json, OracleCommandOptions, takes_request
 from samecluster.cli.terminal.harmless import print_json
 from samecluster.errors import CostLimitError, InvalidInputError, OracleError
 from samecluster.recovery.result.sentences import count
@@ -29,99 +23,6 @@ if TYPE_CHECKING:
     from samecluster.workspace.export import ResultFiles
     from samecluster.workspace.open import OpenSession
 
-_ANSWERS, _RESULTS = {"rich_help_panel": "Who answers"}, {"rich_help_panel": "Results"}
-
-OracleCommand = Annotated[
-    str | None,
-    typer.Option(
-        "--oracle-cmd",
-        metavar="PROGRAM",
-        help="A program that reads a JSON question a line and writes an answer.",
-        **_ANSWERS,
-    ),
-]
-Llm = Annotated[
-    str | None,
-    typer.Option(
-        "--llm",
-        metavar="URL",
-        help="The address of a language model's server, such as https://example.org/v1.",
-        **_ANSWERS,
-    ),
-]
-Model = Annotated[
-    str | None,
-    typer.Option("--model", metavar="NAME", help="The name of the model there.", **_ANSWERS),
-]
-Criterion = Annotated[
-    str | None,
-    typer.Option(
-        "--criterion",
-        metavar="TEXT",
-        help="When two items belong together: 'same request'.",
-        **_ANSWERS,
-    ),
-]
-Prices = Annotated[
-    str | None,
-    typer.Option(
-        "--prices",
-        metavar="NUMBERS",
-        help="Dollars for a million tokens of prompts and of replies: 0.15,0.60",
-        **_ANSWERS,
-    ),
-]
-MaxCost = Annotated[
-    float | None,
-    typer.Option(
-        "--max-cost",
-        metavar="DOLLARS",
-        help="Stop before more dollars than this are spent.",
-        **_ANSWERS,
-    ),
-]
-BothOrders = Annotated[
-    bool, typer.Option("--both-orders", help="Ask the model twice, in both orders.", **_ANSWERS)
-]
-Confirm = Annotated[
-    bool,
-    typer.Option(
-        "--confirm",
-        help="Believe a 'same' of the model only if a second look confirms it.",
-        **_ANSWERS,
-    ),
-]
-NoCache = Annotated[
-    bool, typer.Option("--no-cache", help="Keep no prompts and replies of the model.", **_ANSWERS)
-]
-Yes = Annotated[
-    bool, typer.Option("--yes", help="Send rows to the model without asking first.", **_ANSWERS)
-]
-Parallel = Annotated[
-    int | None,
-    typer.Option(
-        "--parallel",
-        metavar="NUMBER",
-        help="Copies of the program, each with one question at a time (1), or questions that the "
-        "model has at a time (4).",
-        **_ANSWERS,
-    ),
-]
-Timeout = Annotated[
-    float,
-    typer.Option(
-        "--timeout", metavar="SECONDS", help="How long to wait for an answer.", **_ANSWERS
-    ),
-]
-Retries = Annotated[
-    int | None,
-    typer.Option(
-        "--retries",
-        metavar="NUMBER",
-        help="How often a question is put again after a failure; 2, and 6 with --llm.",
-        **_ANSWERS,
-    ),
-]
 InBlocks = Annotated[
     bool,
     typer.Option(
@@ -131,76 +32,33 @@ InBlocks = Annotated[
         rich_help_panel="Reading the data",
     ),
 ]
-Join = Annotated[
-    bool,
-    typer.Option(
-        "--join",
-        help="Let the program answer in a session with answers of others; needs --who.",
-        **_ANSWERS,
-    ),
-]
-NoSession = Annotated[
-    bool,
-    typer.Option(
-        "--no-session",
-        help="Keep no answers: a run that stops begins anew.",
-        rich_help_panel="Session",
-    ),
-]
-Out = Annotated[
-    str | None,
-    typer.Option(
-        "-o",
-        "--out",
-        metavar="FILE",
-        help="Where labels go: a .csv, .jsonl or .parquet file, or -",
-        **_RESULTS,
-    ),
-]
-Prefix = Annotated[
-    str,
-    typer.Option(
-        "--prefix", metavar="TEXT", help="Put before the names of new columns.", **_RESULTS
-    ),
-]
-Raw = Annotated[
-    bool, typer.Option("--raw", help="Leave text such as =1+1 in CSV as it is.", **_RESULTS)
-]
-Proof = Annotated[
-    Path | None,
-    typer.Option("--proof", metavar="FILE", help="Where the proof goes: .jsonl.gz", **_RESULTS),
-]
-Report = Annotated[
-    Path | None,
-    typer.Option("--report", metavar="FILE", help="Where a report goes: .html", **_RESULTS),
-]
 
 
-@takes_request("in_blocks", "looks", "max_looks")
+@takes_request("in_blocks", "looks")
 def cluster(
     request: Request,
-    oracle_cmd: OracleCommand = None,
-    llm: Llm = None,
-    model: Model = None,
-    criterion: Criterion = None,
-    prices: Prices = None,
-    max_cost: MaxCost = None,
-    both_orders: BothOrders = False,
-    confirm: Confirm = False,
-    no_cache: NoCache = False,
-    yes: Yes = False,
-    parallel: Parallel = None,
-    timeout: Timeout = 60.0,
-    retries: Retries = None,
-    join: Join = False,
-    out: Out = None,
-    proof: Proof = None,
-    report: Report = None,
-    prefix: Prefix = "",
-    raw: Raw = False,
+    oracle_cmd: str | None = None,
+    llm: str | None = None,
+    model: str | None = None,
+    criterion: str | None = None,
+    prices: str | None = None,
+    max_cost: float | None = None,
+    both_orders: bool = False,
+    confirm: bool = False,
+    no_cache: bool = False,
+    yes: bool = False,
+    parallel: int | None = None,
+    timeout: float = 60.0,
+    retries: int | None = None,
+    join: bool = False,
+    out: str | None = None,
+    proof: Path | None = None,
+    report: Path | None = None,
+    prefix: str = "",
+    raw: bool = False,
     force: Force = False,
     json: Json = False,
-    no_session: NoSession = False,
+    no_session: bool = False,
     in_blocks: InBlocks = False,
 ) -> None:
     """Find the groups in data with a program that answers, or with the truth as a simulation.

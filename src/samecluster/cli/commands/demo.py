@@ -11,8 +11,7 @@ from rich.table import Table
 
 from samecluster import How, Recovery, clustering_error, recover
 from samecluster._files import written_file
-from samecluster.cli.terminal.screen import Screen
-from samecluster.cli.terminal.waiting import CompilingColumn
+from samecluster.cli.terminal.screen import CompilingColumn, Screen
 from samecluster.errors import InvalidInputError
 from samecluster.instances import Instance, make_ellipsoids
 from samecluster.oracles import LabelOracle

@@ -203,10 +203,13 @@ def assign(
 def update(
     session: SessionFile,
     data: Annotated[str, typer.Argument(help="The data as it is now.")],
-    confirm: Annotated[
+    keep_answers: Annotated[
         bool,
-        typer.Option("--confirm", help="Answers about changed items hold for what they are now."),
+        typer.Option(
+            "--keep-answers", help="Answers about changed items hold for what they are now."
+        ),
     ] = False,
+    confirm: Annotated[bool, typer.Option("--confirm", hidden=True)] = False,
     dry_run: Annotated[
         bool, typer.Option("--dry-run", help="Only show what is added, removed and changed.")
     ] = False,
@@ -219,8 +222,8 @@ def update(
     `samecluster label`, `cluster` or `serve` then ask what the new rows need; nothing about rows
     whose label still follows. Labels without any question: samecluster assign.
 
-    Answers about items that are gone or have changed are set aside until they are back or
-    confirmed. An audit speaks of the rows before.
+    Answers about items that are gone or have changed are set aside until they are back or kept
+    (--keep-answers). An audit speaks of the rows before.
 
     Example: samecluster update shells.csv.samecluster shells.csv --dry-run
     """
@@ -230,6 +233,10 @@ def update(
     from samecluster.workspace.open import data_changes, named_in_command, reopen
     from samecluster.workspace.typed_command import typed
 
+    if confirm:
+        raise InvalidInputError(
+            "write update --keep-answers: --confirm is about second looks of models (cluster)"
+        )
     path = session_file(session)
     request = Request(data=data, vectors=vectors, who=who)
     changes, now = data_changes(path, request)
@@ -251,7 +258,7 @@ def update(
             state = opened.session.state
             outdated = {item for vote in state.set_aside() for item in vote.items}
             present = outdated & state.items.row_of.keys()
-            if confirm and present:
+            if keep_answers and present:
                 opened.session.confirm(sorted(present), who)
             n_aside = len(opened.session.state.set_aside())
             facts |= {"set_aside": n_aside, "questions": opened.session.state.n_questions}
@@ -259,7 +266,7 @@ def update(
             if n_aside:
                 lines.append(
                     f"Set aside: {count(n_aside, 'answer')} about items that changed or are gone; "
-                    "--confirm takes those about changed items as they are."
+                    "--keep-answers takes those about changed items as they are."
                 )
             if changes.added and opened.session.ask():
                 lines.append(

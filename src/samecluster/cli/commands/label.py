@@ -60,12 +60,13 @@ def _label(console: Screen, request: Request) -> None:
     from samecluster.cli.terminal.conversation import Conversation
     from samecluster.cli.terminal.keyboard import read_key
     from samecluster.cli.terminal.missing_cells import asks_about_missing
+    from samecluster.cli.terminal.screen import reading
     from samecluster.workspace.open import export_command, open_session
     from samecluster.workspace.pair_display import checked_columns
     from samecluster.workspace.request import listed
     from samecluster.workspace.typed_command import typed_again
 
-    with console.status("reading the data") as shown:
+    with console.status(reading(request)) as shown:
         opened = open_session(request, asks_about_missing(console, shown))
     with opened:
         columns = checked_columns(opened, listed(request.show, opened.table.names))

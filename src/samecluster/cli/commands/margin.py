@@ -67,9 +67,7 @@ def run_margin(request: Request) -> None:
         with console.status("looking at principal components"):
             count = components_with_margins(X, numbers)
         if count is not None and count < X.shape[1]:
-            console.print(
-                f"Every group has a margin in the first {count} principal components.",
-            )
+            console.print(f"Every group has a margin in the first {count} principal components.")
 
 
 def _show_lifts(console: Screen, X: FloatArray, numbers: IntArray, names: list[str]) -> None:

@@ -83,8 +83,7 @@ class Reproducible(enum.StrEnum):
 
 def reproduce(
     what: Annotated[
-        Reproducible,
-        typer.Argument(help="figure1, figure3, statements, theory or all."),
+        Reproducible, typer.Argument(help="figure1, figure3, statements, theory or all.")
     ],
     runs: Annotated[
         int | None, typer.Option(help="Runs of each setting; 10 unless given, 3 with --quick.")

@@ -37,12 +37,7 @@ class Role(enum.StrEnum):
 @takes_request("truth", "dask")
 def serve(
     request: Request,
-    host: Annotated[
-        str,
-        typer.Option(
-            metavar="ADDRESS", help="The address to listen on; 127.0.0.1 is this machine only."
-        ),
-    ] = "127.0.0.1",
+    host: str = "127.0.0.1",
     port: Annotated[
         int | None,
         typer.Option(
@@ -52,30 +47,11 @@ def serve(
             help="The port; 8321, or that of last time, or a free one.",
         ),
     ] = None,
-    token: Annotated[
-        str | None,
-        typer.Option(
-            metavar="TEXT",
-            help="The secret in your link, 16 letters and digits or more; else random.",
-        ),
-    ] = None,
-    allow_host: Annotated[
-        list[str] | None,
-        typer.Option("--allow-host", metavar="NAME", help="Another name that this server goes by."),
-    ] = None,
-    tls_cert: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="A certificate, to speak HTTPS; with --tls-key."),
-    ] = None,
-    tls_key: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="The key of the certificate.")
-    ] = None,
-    image_column: Annotated[
-        str | None,
-        typer.Option(
-            metavar="COLUMN", help="The column with the paths of images, inside the data's folder."
-        ),
-    ] = None,
+    token: str | None = None,
+    allow_host: list[str] | None = None,
+    tls_cert: Path | None = None,
+    tls_key: Path | None = None,
+    image_column: str | None = None,
     lease_seconds: Annotated[
         float,
         typer.Option(
@@ -181,11 +157,12 @@ def _serve_until_stopped(
     console: Screen, request: Request, address: Address, options: ServeOptions, browser: bool
 ) -> None:
     from samecluster.cli.terminal.all_rows import take_in_what_needs_questions
+    from samecluster.cli.terminal.screen import reading
     from samecluster.web.server import Server
     from samecluster.workspace.in_blocks.all_rows import sample_line
     from samecluster.workspace.open import open_session
 
-    with console.status("reading the data"):
+    with console.status(reading(request)):
         opened = open_session(request)
     with opened:
         opened = take_in_what_needs_questions(console, request.who, opened)

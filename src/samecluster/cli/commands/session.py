@@ -46,10 +46,7 @@ Who = Annotated[str | None, typer.Option("--who", metavar="NAME", help="The name
 
 
 def status(
-    session: SessionFile,
-    data: DataFile = None,
-    vectors: Vectors = None,
-    json: Json = False,
+    session: SessionFile, data: DataFile = None, vectors: Vectors = None, json: Json = False
 ) -> None:
     """Say how far a session is: labels, what they rest on, clusters, and what does not fit.
 

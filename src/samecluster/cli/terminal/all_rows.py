@@ -35,7 +35,7 @@ def passes_shown(console: Screen) -> Iterator[Callable[[PassProgress], None]]:
     from rich.progress import BarColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bars
 
-    from samecluster.cli.terminal.waiting import CompilingColumn
+    from samecluster.cli.terminal.screen import CompilingColumn
 
     text = TextColumn("{task.description}", markup=False)
     columns = text, BarColumn(), TimeRemainingColumn(), CompilingColumn()

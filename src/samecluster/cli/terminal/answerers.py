@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,17 +13,20 @@ import numpy as np
 from samecluster._files import check_input
 from samecluster._typing import IntArray
 from samecluster.cli.options import ChatOptions, OracleCommandOptions
-from samecluster.cli.terminal.consent import agree
+from samecluster.cli.terminal.consent import PICTURES, agree
 from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError
 from samecluster.oracles import LabelOracle
 from samecluster.oracles.command_protocol import ShownItem
 from samecluster.oracles.confirmed import ConfirmedOracle
+from samecluster.questions.look import Look
 from samecluster.questions.pair import Question, Verdict
+from samecluster.recovery.result.sentences import count
 from samecluster.sessions.parameters import check_people_only
 from samecluster.sessions.running.drivers import Answering
 from samecluster.tables.column import Column, typed_value
 from samecluster.tables.known_answers import read_labels
+from samecluster.tables.reading.images import is_image_folder
 from samecluster.workspace.answerers import model_name, program_name, simulation_name
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
@@ -39,6 +43,7 @@ class Answerer:
     follow: Callable[[OpenSession], None]
     spent: Callable[[], str] = str
     looks: bool = False
+    second_looks: Callable[[Look], int] | None = None
 
 
 @contextmanager
@@ -60,6 +65,8 @@ def answerer_for(
         columns = opened.options.texts or tuple(
             name for name in columns if name != opened.options.id_column
         )
+        if is_image_folder(opened.table):
+            columns = (PICTURES,)
     # A session that was begun without it knows nothing of the truth; the program must not see it.
     shown = ShownItems(opened, [name for name in columns if name != request.truth])
 
@@ -80,7 +87,7 @@ def answerer_for(
                 opened.session.set_parameters(method=method)
             opened.session.widen(program.parallel)
             name = model_name(program.model)
-            second = ConfirmedOracle(asked)
+            second = ConfirmedOracle(asked, opened.session.state.left_of("max_looks"))
             try:
                 yield Answerer(
                     name,
@@ -89,12 +96,14 @@ def answerer_for(
                     follow,
                     lambda: str(asked.spending),
                     looks=True,
+                    second_looks=second.second_looks_at,
                 )
             finally:
                 console.print(f"{program.model}: {asked.spending}.", soft_wrap=True)
                 if program.confirm:
                     back, same = second.n_taken_back, second.n_same
-                    console.print(f'Second looks took back {back:,} of {same:,} answers "same".')
+                    n_second = count(second.n_second, "second look")
+                    console.print(f'{n_second} took back {back:,} of {same:,} answers "same".')
         return
     with program.oracle(shown) as oracle:
         opened.session.widen(program.parallel)
@@ -152,7 +161,7 @@ def _by_column(opened: OpenSession, column: str) -> list[str]:
 
 
 class ShownItems:
-    """What a program sees of an item: its key, and the cells of the columns that are shown."""
+    """What answers sees of an item: its key, and the cells that are shown, or its picture."""
 
     def __init__(self, opened: OpenSession, columns: Iterable[str]) -> None:
         self.names = list(columns)
@@ -160,12 +169,17 @@ class ShownItems:
 
     def follow(self, opened: OpenSession) -> None:
         """Show the items that there are now."""
-        self._opened = opened
-        self._columns = [opened.table.column(name) for name in self.names]
+        self._opened, self._folder = opened, None
+        if self.names == [PICTURES]:
+            self._folder = Path(opened.data.files[0])
+        names = self.names if self._folder is None else ["name"]
+        self._columns = [opened.table.column(name) for name in names]
 
     def __call__(self, row: int) -> ShownItem:
         at = self._opened.table_row(row)
         fields = {column.name: _value(column, at) for column in self._columns}
+        if self._folder is not None:  # not its name, which may tell more than the picture
+            fields = {"picture": self._folder / str(self._columns[0].texts[at])}
         return ShownItem(self._opened.data.keys[row], fields)
 
 

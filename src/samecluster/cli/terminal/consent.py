@@ -21,6 +21,9 @@ from samecluster.workspace.rehearsal import rehearsed_looks
 
 _SAMPLE = 50  # looks whose prompts say how long one is
 
+PICTURES = "pictures"
+"""What is shown of a folder of images where nobody named columns."""
+
 
 def agree(
     console: Screen,
@@ -37,6 +40,8 @@ def agree(
     if not names:
         raise InvalidInputError("the model would see nothing: name columns with --show")
     what = f"columns {names} go" if len(columns) > 1 else f"column {names} goes"
+    if list(columns) == [PICTURES]:
+        what = "the pictures themselves go"
     lines = [f"Of {n:,} rows, {what} to {where}, as far as they are asked about."]
     if not opened.session.state.n_looks:
         lines.append(_estimate(console, opened, oracle, n, options.confirm))
@@ -60,6 +65,8 @@ def _estimate(console: Screen, opened: OpenSession, oracle: ChatOracle, n: int, 
     with console.status("rehearsing"):
         looks, size = rehearsed_looks(opened.data.X, opened.session.state.parameters)
     looks = (2 if twice else 1) * (looks if budget is None else min(looks, budget))
+    if (most_looks := opened.session.state.parameters.get("max_looks")) is not None:
+        looks = min(looks, most_looks)
     rng = np.random.default_rng(0)
     drawn = (rng.choice(n, min(size, n), replace=False).tolist() for _ in range(_SAMPLE))
     sheets = [Sheet.of(first, others) for first, *others in drawn]

@@ -8,8 +8,7 @@ from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from samecluster.cli.terminal.all_rows import passes_shown, take_in_open_rows
 from samecluster.cli.terminal.answerers import Answerer
-from samecluster.cli.terminal.screen import Screen
-from samecluster.cli.terminal.waiting import CompilingColumn
+from samecluster.cli.terminal.screen import CompilingColumn, Screen
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import ways
 from samecluster.recovery.result.sentences import count
@@ -64,6 +63,7 @@ def drive(console: Screen, session: Session, answerer: Answerer) -> None:
             who=answerer.who,
             parallel=answerer.parallel,
             looks=answerer.looks,
+            second_looks=answerer.second_looks,
             on_answer=lambda: shown.update(task, description=_course(session, answerer.spent())),
         )
 

@@ -79,4 +79,5 @@ def _described(event: Event) -> str:
         ),
         "closed": lambda: "finished",
     }
-    return words[event.kind]()
+    n_second = body.get("second_looks")
+    return words[event.kind]() + (f" ({count(n_second, 'second look')})" if n_second else "")

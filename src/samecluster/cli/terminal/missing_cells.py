@@ -33,8 +33,8 @@ def asks_about_missing(console: Screen, spinner: Status) -> MissingDecision | No
         prompt.say(f"{missing}. What is to be done?")
         for key, (option, what) in _KEYS.items():
             prompt.say(f"  {key}  {what} (--missing {option})")
-        said = prompt.read_one_of(list(_KEYS)) or "m"
+        said = prompt.read_one_of([*_KEYS, "q"]) or "m"
         spinner.start()
-        return _KEYS[said][0]
+        return _KEYS["s" if said == "q" else said][0]  # q quits, as everywhere
 
     return ask

@@ -36,10 +36,7 @@ class Prompt:
     """
 
     def __init__(
-        self,
-        console: Screen,
-        key: Callable[[], str | None],
-        readable: Callable[[str], str] = str,
+        self, console: Screen, key: Callable[[], str | None], readable: Callable[[str], str] = str
     ) -> None:
         self.console, self._key, self._readable = console, key, readable
 

@@ -36,11 +36,7 @@ class Certificate:
 
 
 def exact_certificate(
-    lam: FloatArray,
-    mu: FloatArray,
-    positives: FloatArray,
-    negatives: FloatArray,
-    margin: float,
+    lam: FloatArray, mu: FloatArray, positives: FloatArray, negatives: FloatArray, margin: float
 ) -> Certificate | None:
     """Short weights near λ, μ that hold exactly for the rows as stored; None if none were found.
 

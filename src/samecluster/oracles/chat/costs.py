@@ -122,13 +122,17 @@ class Spending:
             parts.append(money(self.cost))
         if self.unconfirmed:
             parts.append(f"at most {money(self.unconfirmed)} for replies that did not arrive")
-        for count, what in (
-            (self.n_cached, "replies known from before"),
-            (self.n_unreadable, "looks without an answer in form"),
-            (self.n_cut, "texts shortened"),
+        for count, one, more in (
+            (self.n_cached, "reply known from before", "replies known from before"),
+            (
+                self.n_unreadable,
+                "look without an answer in form",
+                "looks without an answer in form",
+            ),
+            (self.n_cut, "text shortened", "texts shortened"),
         ):
             if count:
-                parts.append(f"{count:,} {what}")
+                parts.append(f"{count:,} {one if count == 1 else more}")
         return ", ".join(parts)
 
     @contextmanager

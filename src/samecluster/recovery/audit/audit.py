@@ -41,6 +41,8 @@ from samecluster.recovery.audit.overlooking import Overlooking
 from samecluster.recovery.audit.round import AuditRound
 from samecluster.recovery.result.audit_report import AuditReport
 
+_HARDLY_LEARNED = 0.5  # share of wrong labels that stayed as they were, beyond which it is in vain
+
 
 class Audit:
     """An audit of labels that nobody was asked about.
@@ -92,6 +94,7 @@ class Audit:
         self._capital = 1.0
         self._n_earlier = self._n_earlier_unsure = 0
         self._n_rounds = 1
+        self._stays = 0.0  # share of wrong labels that learning left as they were, last time
         self._now = self._freeze(*_checked(items, labels))
         self._carried = len(self._now.items)
 
@@ -134,6 +137,7 @@ class Audit:
         before = self._now
         still_wrong = self._frozen_at_most() - before.n_found
         self._carried = min(len(items), still_wrong + before.n_other(items, labels))
+        self._stays = 1.0 - min(1.0, before.n_other(items, labels) / before.n_expected_wrong)
         self._capital *= before.left()
         self._n_earlier += before.n_answered
         self._n_earlier_unsure += before.n_unsure
@@ -159,6 +163,27 @@ class Audit:
         if new_round:
             return self._now.n_from_scratch(self._level * self._now.left())
         return 0 if self.met else self._now.n_more(self._level)
+
+    def n_expected(self) -> int | None:
+        """How many more checks meet the goal if they go on to fail as they did; None if not all."""
+        return self._now.n_more(self._level, self._now.failing())
+
+    def is_better_again(self) -> bool:
+        """Whether it takes fewer checks to learn from what was found, and to freeze new labels.
+
+        Checks go on to fail as they did. Half of what is wrong is expected to be so after learning,
+        and the more the more rounds have failed all the same; at least as much as labels stayed as
+        they were when they were frozen last. Labels that nothing is learned about would else be
+        drawn again and again, each time with less of the confidence left. Where going on would mean
+        to check most labels, nothing is lost by learning, as long as it changes labels.
+        """
+        now, level = self._now, self._level * self._now.left()
+        failing, stays = now.failing(), max(self._stays, self._n_rounds / (self._n_rounds + 1))
+        going_on = self.n_expected()
+        if going_on is None or going_on > now.n_open / 2:
+            stays = stays if self._stays > _HARDLY_LEARNED else 0.0
+        again = now.n_from_scratch(level, stays * failing)
+        return again is not None and (going_on is None or again < going_on)
 
     def report(self) -> AuditReport:
         """What is shown so far."""

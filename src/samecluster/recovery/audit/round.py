@@ -6,6 +6,7 @@ the order of the draws and why "unsure" is a failure.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable
 
 import numpy as np
@@ -15,6 +16,8 @@ from samecluster.errors import ProtocolError
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.audit.label_checks import Check, Checks, PairChecks, SingleChecks
 from samecluster.recovery.audit.overlooking import Overlooking
+
+_PATIENCE = 20  # times all items: pairs of which many fail would be drawn for ever
 
 
 class AuditRound:
@@ -143,16 +146,28 @@ class AuditRound:
         not_confirmed = len(self._verdicts) - self._verdicts.count(Verdict.SAME)
         return self._checks.left(len(self._drawn), not_confirmed)
 
-    def n_more(self, level: float) -> int | None:
-        """How many more answers bring the wrong labels down to those allowed, if none fails."""
+    def n_more(self, level: float, failing: float = 0.0) -> int | None:
+        """How many more answers bring the wrong labels down to those allowed.
+
+        ``failing`` is the share of them that fails, exactly so many of any number.
+        """
         excluded = self.allowed + self.n_found - self.n_changed + 1
         failures = self._verdicts.count(Verdict.DIFFERENT) + self.n_unsure
-        draws = self._least_draws(excluded, len(self._drawn), failures, level)
+        draws = self._least_draws(excluded, len(self._drawn), failures, level, failing)
         return None if draws is None else draws - self.n_answered
 
-    def n_from_scratch(self, level: float) -> int | None:
+    def n_from_scratch(self, level: float, failing: float = 0.0) -> int | None:
         """The same for a new round of the same labels."""
-        return self._least_draws(self.allowed + 1, 0, 0, level)
+        return self._least_draws(self.allowed + 1, 0, 0, level, failing)
+
+    def failing(self) -> float:
+        """The share of checks that fails, by what was seen and, at first, half of what is allowed.
+
+        The half weighs as much as the draws in which one wrong label is allowed.
+        """
+        usual = max(len(self.items), 1) / (self.allowed + 1)
+        not_confirmed = len(self._verdicts) - self._verdicts.count(Verdict.SAME)
+        return (not_confirmed + 0.5) / (len(self._verdicts) + usual)
 
     def n_other(self, items: IntArray, labels: IntArray) -> int:
         """How many of these labels may be wrong although the frozen ones are right.
@@ -181,20 +196,42 @@ class AuditRound:
                 possible = middle
         return possible
 
-    def _least_draws(self, excluded: int, at_least: int, failures: int, level: float) -> int | None:
-        """The least number of draws that exclude so many wrong labels: fact 3 of `evidence.py`."""
+    @property
+    def n_expected_wrong(self) -> float:
+        """How many labels are wrong beside those found, by the share of checks that failed."""
+        return max(1.0, self.failing() * self.n_open)
+
+    @property
+    def n_open(self) -> int:
+        """Labels of which nobody knows whether they are wrong."""
+        return len(self.items) - len(self._settled)
+
+    def _least_draws(
+        self, excluded: int, at_least: int, failures: int, level: float, failing: float = 0.0
+    ) -> int | None:
+        """The least number of draws that exclude so many wrong labels: fact 3 of `evidence.py`.
+
+        If a share of those to come is ``failing``, and corrected: about, and None beyond patience.
+        """
         checks = self._checks
         if checks is None:
             return 0
+        most = checks.most or (_PATIENCE * len(self.items) if failing else sys.maxsize)
+
+        def exclude(draws: int) -> bool:
+            ahead = draws - at_least
+            more = int(failing * ahead)
+            return checks.excludes(excluded + more, draws, failures + more, level, ahead)
+
         enough = max(1, at_least)
-        while not checks.excludes(excluded, enough, failures, level, enough - at_least):
-            if enough == checks.most or excluded <= 0:
+        while not exclude(enough):
+            if enough >= most or excluded <= 0:
                 return None
-            enough = 2 * enough if checks.most is None else min(2 * enough, checks.most)
+            enough = min(2 * enough, most)
         too_few = at_least - 1
         while enough - too_few > 1:
             middle = (enough + too_few) // 2
-            if checks.excludes(excluded, middle, failures, level, middle - at_least):
+            if exclude(middle):
                 enough = middle
             else:
                 too_few = middle

@@ -82,6 +82,8 @@ class CheckedLabels:
 
         Among doubtful items, which people see first, more are wrong than among others.
         """
+        if not self._known.answers or not self.anchors:
+            return 0, 0
         self.weigh()
         verdicts = [
             answer.verdict

@@ -31,8 +31,9 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
 _WRONG_AFTER_AUDIT, _NO_DOUBT = 0.08, 0.1
-"""Share of wrong labels beyond which people do better without them, among those that they saw and
-that nothing spoke against, once an audit failed; and the doubt up to which nothing speaks."""
+"""Share of wrong labels beyond which people do better without them, among those that answers given
+before (of an audit that failed, for instance) are about and that nothing spoke against; and the
+doubt up to which nothing speaks."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +62,34 @@ class GivenLabels:
                 f"{self.labels.shape}"
             )
         checked = CheckedLabels(np.asarray(self.labels, dtype=np.int64), problem, labelling)
-        if _hold_up_so_far(checked) and (yield from self._check(checked, labelling)):
-            self._write(checked, labelling)
-            return labelling.recovery()
+        told = checked.wrong_beyond_doubt(_NO_DOUBT)
+        is_in_use = labelling.given is None or labelling.given.is_used
+        if is_in_use and told[1] <= _WRONG_AFTER_AUDIT * told[0]:
+            if (yield from self._check(checked, labelling)):
+                self._write(checked, labelling)
+                return labelling.recovery()
+            told = checked.seen()
         labelling.reset()
-        labelling.note_given(GivenCheck(self.by, *checked.seen(), is_used=False))
-        answered, otherwise = replace(problem, answers=labelling.answers), self.otherwise
+        labelling.note_given(GivenCheck(self.by, *told, is_used=False))
+        return (yield from self._without_them(problem, labelling))
+
+    def _without_them(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
+        """As if nobody had been asked yet, and at last with what people said of the given labels.
+
+        Most of that is which items are strangers to which anchors. A method that began with it
+        would look for their places one by one, and for groups that no anchor stands for last.
+        """
+        otherwise = self.otherwise
         if otherwise is None or isinstance(otherwise, str):
             otherwise = CertifyWithoutMargin()
+        # Not the problem's draws: begun again with more answers, it asks what is known by then.
+        rng = np.random.default_rng(len(problem.X))
+        with labelling.kept_back():
+            found = yield from otherwise.plan(replace(problem, answers=(), rng=rng), labelling)
+        if labelling.cut_short:
+            return found
+        labelling.reset()
+        answered = replace(problem, answers=labelling.answers)
         return (yield from otherwise.plan(answered, labelling))
 
     def _check(self, checked: CheckedLabels, labelling: Labelling) -> Plan[bool]:
@@ -89,11 +110,3 @@ class GivenLabels:
     def _write(self, checked: CheckedLabels, labelling: Labelling) -> None:
         checked.write(How.INFERRED if self.by else How.PREDICTED)
         labelling.note_given(GivenCheck(self.by, *checked.seen(), is_used=True))
-
-
-def _hold_up_so_far(checked: CheckedLabels) -> bool:
-    """Whether answers given before, of an audit that failed for instance, speak for them."""
-    if not checked.anchors or checked.unasked().all():
-        return True
-    n_seen, n_wrong = checked.wrong_beyond_doubt(_NO_DOUBT)
-    return n_wrong <= _WRONG_AFTER_AUDIT * n_seen

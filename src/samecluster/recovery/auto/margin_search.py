@@ -49,6 +49,9 @@ _STEP = 0.6
 _TRIES = 12  # refutations: 0.6^8 is below _USELESS already; the others are for exceptions
 # Questions at risky labels; chosen by benchmarks/imperfect (goal: at most 60 for the search)
 _PROBES = 15
+# Of these every third is drawn at random, wherever it looks safe: misfits lie on the outside, and a
+# group in the middle of another one has none. With half of the labels wrong, five miss it 1 in 32
+_DRAWN_EVERY = 3
 # Proofs are tried where spanning all groups takes at most 1 question in 50 points (decision 10)
 _LABELS_A_QUESTION = 50
 # Questions in all that may pass without a label that follows from each, and beyond the rank if that
@@ -335,9 +338,11 @@ class MarginSearchRun:
 
         A cluster that another one has swallowed shows as a component of the guide in which nobody
         was asked. After the middles of such come those points of each cluster, by turns, that suit
-        another one best.
+        another one best, and random ones among them.
         """
-        ranked = [*self._unheard(asking), *self._misfits()]
+        inferred = np.flatnonzero(self.labelling.how == How.INFERRED)
+        drawn = np.random.default_rng(self.seed).permutation(inferred)[:_LOOKED_AT]
+        ranked = _every_so_often(drawn.tolist(), [*self._unheard(asking), *self._misfits(drawn)])
         pairs = []
         for item in list(dict.fromkeys(ranked))[:_PROBES]:
             members = asking.names.members[int(self.labelling.labels[item])]
@@ -358,9 +363,7 @@ class MarginSearchRun:
                 found.append(int(asking.sample.rows[middle]))
         return found
 
-    def _misfits(self) -> list[int]:
-        items = np.flatnonzero(self.labelling.how == How.INFERRED)
-        items = np.random.default_rng(self.seed).permutation(items)[:_LOOKED_AT]
+    def _misfits(self, items: IntArray) -> list[int]:
         if not len(items):
             return []
         names, groups = np.unique(self.labelling.labels[items], return_inverse=True)
@@ -406,6 +409,13 @@ class MarginSearchRun:
             if not rest and label >= 0 and sizes[label] == 1:
                 self.exceptions.add(item)
         self.labelling.set_apart(self.exceptions)
+
+
+def _every_so_often(drawn: list[int], ranked: list[int]) -> list[int]:
+    """Ranked items, each run of ``_DRAWN_EVERY`` with one that was drawn at its end, if any."""
+    run = _DRAWN_EVERY - 1
+    runs = enumerate(range(0, len(ranked), run))
+    return [item for n, at in runs for item in (*ranked[at : at + run], *drawn[n : n + 1])]
 
 
 def _rank(X: FloatArray, seed: int, lift: ColumnMap | None) -> int:

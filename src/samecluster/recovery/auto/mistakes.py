@@ -19,12 +19,16 @@ from samecluster.questions.run import Plan
 from samecluster.recovery.auto.checked_labels import CheckedLabels, spread
 
 _DRAWN, _LEAST_DRAWN = 2, 12  # random members per label beside its anchor, and in all, at least
+_BELIEVED, _LEVEL = 0.1, 0.05
+"""Share of wrong labels that is put up with, and the level at which more are shown: of labels with
+no more wrong ones at most one set in twenty is ever put aside for what random members show."""
+_SHARES = np.linspace(_BELIEVED, 0.9, 17)[1:]  # of wrong ones that are weighed against it
 _WRONG_AT_FIRST = 0.3
-"""Share of wrong labels among random members, after labels that are several clusters were divided,
-beyond which people do better without them."""
+"""Share of wrong labels among random members of labels that were divided beyond which people do
+better without them."""
 
 _MIXED = 0.25  # of a sheet of one label are strangers: it is more than one cluster
-_MOST_DIVIDED = 4  # labels; a liar that mixes more has seen no groups
+_MOST_DIVIDED = 4  # labels, and at most one in four: what each costs people label a group in
 _MOST_SHEETS = 8  # of doubtful items; what is left the audit shows
 _WORTH_A_LOOK = 0.5
 """Labels that a sheet is expected to correct. An audit that meets one wrong label takes several
@@ -77,22 +81,38 @@ def tell_apart(checked: CheckedLabels) -> Plan[None]:
 def members_hold(checked: CheckedLabels) -> Plan[bool]:
     """Random members beside their anchors; what is several clusters is divided."""
     shown, n_divided = list(checked.anchors), 0
+    most = min(_MOST_DIVIDED, max(len(shown) // 4, 1))
     while True:
         n_shown, wrong = yield from _draw_members(checked, shown)
+        n_wrong = sum(wrong.values())
+        if not n_divided and too_many_wrong(n_shown, n_wrong):
+            return False
         mixed = list[int]()
         for label in wrong:
-            if n_divided + len(mixed) <= _MOST_DIVIDED and (yield from _is_mixed(checked, label)):
+            if n_divided + len(mixed) <= most and (yield from _is_mixed(checked, label)):
                 mixed.append(label)
         if not mixed:
-            return sum(wrong.values()) <= _WRONG_AT_FIRST * n_shown
+            return n_wrong <= _WRONG_AT_FIRST * n_shown
         n_divided += len(mixed)
-        if n_divided > _MOST_DIVIDED:
+        if n_divided > most:
             return False
         divided = list(mixed)
         for label in mixed:
             home = yield from _divide(checked, label)
             divided.append(home)
         shown = list(dict.fromkeys(label for label in divided if label in checked.anchors))
+
+
+def too_many_wrong(n_seen: int, n_wrong: int) -> bool:
+    """Whether random members show that more labels are wrong than is put up with.
+
+    The mean over larger shares of their likelihood ratios is a martingale if the share is the one
+    believed, and falls if it is smaller: it ever reaches 1/level with a chance of at most the
+    level, whenever one looks (Ville's inequality).
+    """
+    right = np.log((1.0 - _SHARES) / (1.0 - _BELIEVED))
+    logs = n_wrong * np.log(_SHARES / _BELIEVED) + (n_seen - n_wrong) * right
+    return bool(np.exp(logs).mean() >= 1.0 / _LEVEL)
 
 
 def _draw_members(

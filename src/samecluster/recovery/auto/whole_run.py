@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate
@@ -28,6 +29,7 @@ from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
 _MOST_ROUNDS = 20  # a guard: every round but the last costs capital, so that few are ever worth it
+_CHECKS_PER_GROUP = 40  # in which people label a group: three or four looks of a dozen items
 _EXPECTED_OF_AUDITED = 0.2  # share of an audit's error that prediction may leave
 
 
@@ -43,6 +45,11 @@ class Budget:
 
     max_questions: int | None = None
     max_looks: int | None = None
+
+    def after(self, n_questions: int, n_looks: int) -> Budget:
+        """What is left of it once these are spent."""
+        limits = ((self.max_questions, n_questions), (self.max_looks, n_looks))
+        return Budget(*(None if most is None else max(most - spent, 0) for most, spent in limits))
 
     def n_allowed(self, looks: Batch, labelling: Labelling) -> int:
         """How many of these looks may be put now, even if each settles all its pairs."""
@@ -127,7 +134,7 @@ class _AuditedMethod:
         self.comparison = LabelComparison(self.checked.first_of, near, self.batch, looks)
         self.decoys: Decoys | None = None
         self.n_before = 0  # answers that were there when checks began
-        self.n_compared = 0
+        self.n_compared = self.n_learned = 0
 
     def play(self) -> Plan[None]:
         yield from self._label()
@@ -137,10 +144,8 @@ class _AuditedMethod:
             # Also if the budget ends here, and nothing can be said.
             audit = self._begun()
             self._begin_round(audit)
-        for _ in range(_MOST_ROUNDS):
-            learn = yield from self._round(audit)
-            if not learn:
-                return
+        while (yield from self._round(audit)):
+            self.n_learned += 1
             try:
                 yield from self._label()
                 yield from self._compare_labels()
@@ -254,9 +259,29 @@ class _AuditedMethod:
                 audit.answered_one_by_one()
             self._note(audit)
             self._refute_what_answers_contradict()
-            if not as_expected and _better_again(audit):
+            if (
+                not as_expected
+                and self.n_learned < _MOST_ROUNDS
+                and (audit.is_better_again() or self._is_better_without_given(audit))
+            ):
                 return True
         return False
+
+    def _is_better_without_given(self, audit: Audit) -> bool:
+        """Whether to label all without the labels that were given, and to check those, is cheaper.
+
+        Then the given ones are put aside: about as many are wrong as are allowed, so that no
+        number of checks tells them apart from labels with more.
+        """
+        given = self.labelling.given
+        if given is None or not given.is_used:
+            return False
+        n_labels = len(np.unique(self.labelling.labels[self.labelling.labels >= 0]))
+        going_on, again = audit.n_expected(), audit.n_more(new_round=True)
+        if again is None or (going_on or sys.maxsize) <= _CHECKS_PER_GROUP * n_labels + again:
+            return False
+        self.labelling.note_given(given._replace(is_used=False))
+        return True
 
     def _n_at_once(self, audit: Audit) -> int:
         """One look for one person, as the next may not be needed; for several all there are."""
@@ -265,9 +290,3 @@ class _AuditedMethod:
             return n_more or self.batch
         room = 1 if self.decoys is None else self.decoys.n_checks
         return min(room, n_more or room)
-
-
-def _better_again(audit: Audit) -> bool:
-    """Whether new labels would be shown good by fewer checks than these."""
-    going_on, again = audit.n_more(), audit.n_more(new_round=True)
-    return again is not None and (going_on is None or again < going_on)

@@ -11,11 +11,7 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.geometry.reach import checks, linear_programs
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.geometry.reach.members import (
-    MemberColumns,
-    row_scaled_inverse,
-    spread_basis,
-)
+from samecluster.geometry.reach.members import MemberColumns, row_scaled_inverse, spread_basis
 from samecluster.recovery.certify.prefilter import likely_reached
 from samecluster.recovery.certify.reachability import QUIET
 

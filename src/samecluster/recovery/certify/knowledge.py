@@ -148,11 +148,7 @@ class Knowledge:
             self._put_outside(items, cluster)
 
     def take_difference(
-        self,
-        a: int,
-        b: int,
-        columns: list[tuple[int, float]],
-        non_members: list[tuple[int, float]],
+        self, a: int, b: int, columns: list[tuple[int, float]], non_members: list[tuple[int, float]]
     ) -> None:
         """A certificate of the complete test shows that two names are not one cluster."""
         self.log.add_differ(a, b, columns, non_members)

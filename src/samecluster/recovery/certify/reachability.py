@@ -14,11 +14,7 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.geometry.reach import checks, linear_programs
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.geometry.reach.members import (
-    MemberColumns,
-    row_scaled_inverse,
-    spread_basis,
-)
+from samecluster.geometry.reach.members import MemberColumns, row_scaled_inverse, spread_basis
 
 _STOP = 1 - 1e-12  # programs go on to this share of the bound: slack for the check's own bound
 _CLOSE = 1 + 1e-9  # up to this share of it rationals decide; a double is off by less

@@ -39,7 +39,9 @@ def keep_together(labelling: Labelling) -> None:
     certain = labelling.probability
     for question in AnswerGroups(labelling.answers).isolated_pairs():
         first, second = question.pair
-        if labelling.labels[first] == labelling.labels[second]:
+        ways = labelling.how[[first, second]]
+        is_known = ways.min() > How.PREDICTED or ways[0] == ways[1]
+        if is_known and labelling.labels[first] == labelling.labels[second]:
             continue
         weights = [
             (int(labelling.how[item]), 0.0 if certain is None else float(certain[item]))
@@ -75,6 +77,7 @@ def follow_clouds(problem: Problem, labelling: Labelling) -> float | None:
     clouds = Clouds(points[some], groups, len(names))
     trust = Calibration.fitted(clouds.scores(), groups, CLOUD_SHARPNESS)
     chances = trust.probabilities(clouds.scores_of(points[open_]))
+    chances = labelling.allowed_chances(open_, chances, names)
     best = chances.argmax(axis=1)
     margin = problem.margin if problem.margin is not None else 0.0
     known = known[np.isin(labelling.labels[known], names)]
@@ -82,6 +85,7 @@ def follow_clouds(problem: Problem, labelling: Labelling) -> float | None:
     stray = beyond_all(clouds, edges_of(clouds, points[known], members, margin), points[open_])
     if np.count_nonzero(stray) > _MOST_STRAYS * len(labelling.labels):
         return None  # too many strays: probably an undiscovered cluster
+    stray |= chances.max(axis=1) == 0
     probability = np.where(labelling.how == How.ASKED, 1.0, np.nan)
     probability[open_] = chances.max(axis=1)
     labelling.note_probability(probability)

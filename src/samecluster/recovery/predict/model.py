@@ -26,7 +26,7 @@ from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import GraphCells, core_of, extended
 from samecluster.recovery.predict.gaussian_process import NOISE, GaussianProcess, left_out
 from samecluster.recovery.predict.graph import Graph
-from samecluster.recovery.predict.sameness import RATHER_NEW, Sameness
+from samecluster.recovery.predict.sameness import Sameness, expected_questions
 from samecluster.recovery.predict.similarity import Similarity, features, whitened
 from samecluster.recovery.predict.spread import middles_of_cells
 
@@ -405,10 +405,14 @@ class Predictor:
                 _drop(chances[item], [self._column(group) for group in groups])
         return chances
 
-    def prediction(self) -> Prediction:
-        """Group and probability for every point of the data; at least one must be known."""
-        chances = self.chances()
-        found = np.array(self._names.alive)[chances.argmax(axis=1)]
+    def prediction(self, chances: FloatArray | None = None) -> Prediction:
+        """Group and probability for every point of the data; at least one must be known.
+
+        By `chances`, or what somebody who knows more has made of them; -1 where none is left.
+        """
+        chances = self.chances() if chances is None else chances
+        best = chances.argmax(axis=1)
+        found = np.where(chances.max(axis=1) > 0, np.array(self._names.alive)[best], -1)
         probability = self._right(chances)
         for item, group in self._names.name_of.items():
             found[item], probability[item] = group, 1.0
@@ -578,17 +582,12 @@ class Predictor:
         return int(some[(self._model.gain(some, doubt) * ease[best]).argmax()])
 
     def _questions_to_place(self, at: IntArray) -> FloatArray:
-        """(m,) the expected number of questions until points of the core are placed.
-
-        Groups are tried from the likeliest on, until a new group is likelier than all the others.
-        """
+        """(m,) the expected number of questions until points of the core are placed."""
         scores = self._scale() * self._model.mean[at].astype(np.float64)
         for row, one in enumerate(self.core[at].tolist()):
             scores[row, [self._column(group) for group in self.outside(one)]] = -np.inf
-        same = -np.sort(-self.sameness.chances(scores, np.zeros(len(at), dtype=np.int64)), axis=1)
-        left = 1.0 - np.cumsum(same, axis=1) + same
-        new = 1.0 - same.sum(axis=1, keepdims=True)
-        return np.asarray(np.maximum(np.where(new < RATHER_NEW * left, left, 0.0).sum(axis=1), 1.0))
+        same = self.sameness.chances(scores, np.zeros(len(at), dtype=np.int64))
+        return np.asarray(np.maximum(expected_questions(same), 1.0))
 
     def _worst_fit(self, candidates: IntArray) -> int | None:
         scores = self._cloud_scores()

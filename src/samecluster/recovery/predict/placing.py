@@ -16,14 +16,19 @@ from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement, UnplacedPoint
 from samecluster.recovery.predict.model import Predictor
-from samecluster.recovery.predict.sameness import RATHER_NEW
+from samecluster.recovery.predict.sameness import RATHER_NEW, expected_questions
 
 # Groups that a point is compared with before it may found one; with one, groups multiply
 _COMPARED_ANYWAY = 2
+# Between so many groups and so many a point founds one as soon as placing it is likely to take more
+# looks than the last number. Of fewer it is compared until it is placed, as telling twins apart
+# takes as long; of more most are twins already (decision 43)
+_MANY_GROUPS, _MOST_GROUPS, _PATIENCE = 20, 60, 5.0
 # The odds of an error fall about as a power of the number of questions. On real sets it is 1 to
 # 2.5, but doubt is judged by points that are asked because they are in doubt, and several times too
-# large: with 0.7 twins lived for 100 questions on penbased, with 0.1 and 0.2 they did not
-_FALL = 0.2
+# large: with 0.7 twins lived for 100 questions on penbased, with 0.1 and 0.2 they did not. While
+# there are many groups nearly all are in doubt, and with 0.2 two of three questions went to pairs
+_FALL, _FALL_OF_MANY = 0.2, 0.3
 _TRIED_PAIRS = 20  # of the most valuable ones, some may have been tried and left unsure
 
 
@@ -32,8 +37,9 @@ class ModelPlacement(Placement):
 
     Once a point is more likely in a group that nobody has met than in all others together, it
     founds one, and whether that is really another one is left open: the more groups there are, the
-    more answers that takes. Pairs of groups that nobody has told apart are compared where that is
-    worth more than placing another point.
+    more answers that takes. Where there are very many it founds one as soon as placing it is likely
+    to take long: twins are found sooner by the better model that more points make. Pairs of groups
+    that nobody has told apart are compared where that is worth more than placing another point.
     """
 
     def __init__(
@@ -48,6 +54,11 @@ class ModelPlacement(Placement):
         self.unsure: set[tuple[int, int]] = set()
         # Of each point that is being placed: the groups that it was found to be outside of.
         self._differs: dict[int, set[int]] = {}
+
+    @property
+    def _are_many(self) -> bool:
+        """Whether there are so many groups that finding the one of a point takes long."""
+        return _MANY_GROUPS <= len(self.names.alive) < _MOST_GROUPS
 
     @property
     def all_found(self) -> bool:
@@ -87,7 +98,10 @@ class ModelPlacement(Placement):
         if self.looks.choice > 1 and 0 < len(left) <= self.looks.choice:
             return False  # one choice shows them all, and takes less than a twin does
         same = self._same(self.model.candidates(item, outside)[1])
-        return float(same.sum()) < 1.0 - RATHER_NEW
+        if float(same.sum()) < 1.0 - RATHER_NEW:
+            return True
+        looks = float(expected_questions(same[None])[0]) / self.looks.choice
+        return self._are_many and looks > _PATIENCE
 
     def _same(self, scores: FloatArray) -> FloatArray:
         return np.asarray(self.model.sameness.chances(scores[None], np.array([0]))[0])
@@ -132,7 +146,8 @@ class ModelPlacement(Placement):
             return []
         sizes = np.array(list(self.model.sizes().values()))
         value = np.triu(self.model.same_groups() * np.minimum.outer(sizes, sizes), 1)
-        least = _FALL * self.model.doubt * sizes.sum() / max(n_asked, 1)
+        fall = _FALL_OF_MANY if self._are_many else _FALL
+        least = fall * self.model.doubt * sizes.sum() / max(n_asked, 1)
         chosen: list[tuple[int, int]] = []
         used: set[int] = set()
         for at in np.argsort(-value, axis=None, kind="stable")[: count + _TRIED_PAIRS]:

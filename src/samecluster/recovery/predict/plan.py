@@ -190,6 +190,8 @@ class PredictRun:
             waiting = yield from self._ask(waiting, pairs)
             if self.batch > 1 or not waiting:
                 self._write()
+            elif self._predicts_at_once:
+                self._write_predicted()  # the answer may exclude what was predicted of the point
 
     def _is_done(self) -> bool:
         return not self.model.is_starting and self.expected_error <= self._allowed()
@@ -253,24 +255,32 @@ class PredictRun:
             chosen.append(item)
         return chosen
 
-    def _write(self) -> None:
+    def _write(self, all_rows: bool = False) -> None:
         """Labels as they stand now; of large data only the asked ones, for the time it takes.
 
         Before a few points were asked there is nothing to predict from.
         """
-        if self.model.follows_at_once and not self.model.knows_little:
-            self._write_predicted()
         known = self.names.name_of
         groups = np.fromiter(known.values(), dtype=np.int64)
         self._mark(np.fromiter(known, dtype=np.int64), groups, How.ASKED)
+        if all_rows or self._predicts_at_once:
+            self._write_predicted()
         self.labelling.close_round()
 
+    @property
+    def _predicts_at_once(self) -> bool:
+        return self.model.follows_at_once and not self.model.knows_little
+
     def _write_predicted(self) -> None:
-        prediction = self.model.prediction()
         open_ = self.labelling.how <= How.PREDICTED
         open_[[*self.names.name_of, *self.exceptions]] = False
-        items = np.flatnonzero(open_)
-        self._mark(items, prediction.groups[items], How.PREDICTED)
+        chances, items = self.model.chances(), np.flatnonzero(open_)
+        groups = np.array(self.names.alive)
+        chances[items] = self.labelling.allowed_chances(items, chances[items], groups)
+        prediction = self.model.prediction(chances)
+        found = prediction.groups[items] >= 0
+        self._mark(items[found], prediction.groups[items[found]], How.PREDICTED)
+        self._mark(items[~found], prediction.groups[items[~found]], How.UNASSIGNED)
         # A model that has seen next to nothing is sure of itself, and wrong.
         sure = None if self.model.knows_little else prediction.probability
         modelled = None if self.model.is_whole else len(self.model.core)
@@ -286,10 +296,19 @@ class PredictRun:
     def result(self) -> Recovery:
         """Everything that can be said, with the groups numbered without gaps."""
         self.write_all()
+        while (stray := self._stray()) is not None:
+            self.placing.found(stray)
+            self.write_all()
         self.labelling.number_clusters()
         return self.labelling.recovery()
 
+    def _stray(self) -> int | None:
+        """An item that answers part from every known group: it is in another one."""
+        if self.placing.all_found or not self.names.name_of:
+            return None
+        left = set(np.flatnonzero(self.labelling.labels < 0).tolist()) - set(self.exceptions)
+        return min(left, default=None)
+
     def write_all(self) -> None:
         if self.names.name_of:
-            self._write_predicted()
-            self._write()
+            self._write(all_rows=True)

@@ -75,6 +75,17 @@ class Sameness:
             self._at = self._at + np.clip(step, -_LONGEST_STEP, _LONGEST_STEP)
 
 
+def expected_questions(same: FloatArray) -> FloatArray:
+    """(m,) the expected number of questions until points with these P(same) (m, g) are placed.
+
+    Groups are tried from the likeliest on, until a new group is likelier than all the others.
+    """
+    same = -np.sort(-same, axis=1)
+    left = 1.0 - np.cumsum(same, axis=1) + same
+    new = 1.0 - same.sum(axis=1, keepdims=True)
+    return np.asarray(np.where(new < RATHER_NEW * left, left, 0.0).sum(axis=1))
+
+
 def _chances(at: FloatArray, scores: FloatArray, members: IntArray) -> FloatArray:
     """(m, g) for fragments (m,) with scores (m, g), −inf where a group is not open."""
     raised = np.exp(at[0]) * scores

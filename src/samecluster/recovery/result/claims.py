@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -171,6 +171,13 @@ class ClaimBasis:
     models: tuple[str, ...] = ()
     foresight: Foresight | None = None
     given: GivenCheck | None = None
+
+    @classmethod
+    def of(cls, result: Any, **instead: Any) -> ClaimBasis:
+        """From what a result has under these names, but for what is given ``instead``."""
+        names = (one.name for one in fields(cls))
+        found = {name: getattr(result, name) for name in names if hasattr(result, name)}
+        return cls(**{**found, "guessed": result.search is not None, **instead})
 
 
 def claims(basis: ClaimBasis) -> tuple[Claim, ...]:

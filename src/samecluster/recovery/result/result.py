@@ -162,26 +162,8 @@ class Recovery(CodedLabels):
     @cached_property
     def claims(self) -> tuple[Claim, ...]:
         """What is claimed about the labels, and under which premises."""
-        return claims(
-            ClaimBasis(
-                self.labels,
-                self.how_codes,
-                self.answers,
-                self.margin,
-                self.search is not None,
-                self.n_clusters,
-                summary_of(self.proof),
-                self.probability,
-                self.exceptions,
-                tuple(dict.fromkeys(a for found in self.refutations for a in found.answers)),
-                self.audit,
-                self.prepared,
-                self.resolution,
-                self.models,
-                self.foresight,
-                self.given,
-            )
-        )
+        confirmed = tuple(dict.fromkeys(a for one in self.refutations for a in one.answers))
+        return claims(ClaimBasis.of(self, proof=summary_of(self.proof), confirmed=confirmed))
 
     @property
     def assumptions(self) -> tuple[str, ...]:

@@ -67,10 +67,12 @@ def drive_session(
     parallel: int = 1,
     on_answer: Callable[[], None] = lambda: None,
     looks: bool = False,
+    second_looks: Callable[[Look], int] | None = None,
 ) -> None:
     """Carry questions to what answers until none is left; each answer is kept as it comes.
 
-    With ``looks`` also screens of several pairs, where the session has them.
+    With ``looks`` also screens of several pairs, where the session has them. ``second_looks`` says
+    how many more it took to confirm the reply to one.
     """
     under_way: dict[Look, str] = {}
 
@@ -86,24 +88,27 @@ def drive_session(
         # A plan may have nothing to ask until it hears all of a batch: it is asked again then.
         for look, reply in answering(waiting()):
             id_ = under_way.pop(look)
+            n_more = 0 if second_looks is None else second_looks(look)
             if isinstance(look, Question):
-                session.tell(id_, reply, who)
+                session.tell(id_, reply, who, second_looks=n_more)
             else:
-                _tell_look(session, id_, look, reply, who)
+                _tell_look(session, id_, look, reply, who, n_more)
             on_answer()
 
 
-def _tell_look(session: Session, id_: str, look: Look, reply: Reply, who: str | None) -> None:
+def _tell_look(
+    session: Session, id_: str, look: Look, reply: Reply, who: str | None, second_looks: int
+) -> None:
     """Take a reply in; as "unsure" if it joins what answers separate, so as not to ask again."""
     try:
-        session.tell_look(id_, reply, who)
+        session.tell_look(id_, reply, who, second_looks=second_looks)
     except AnswerError:
         unsure: dict[type, Reply] = {
             Choice: Picks(unsure=True),
             Sheet: Marks(unsure=getattr(look, "items", ())),
             Board: Unions(unsure=getattr(look, "items", ())),
         }
-        session.tell_look(id_, unsure[type(look)], who)
+        session.tell_look(id_, unsure[type(look)], who, second_looks=second_looks)
     except ProtocolError:
         pass  # others have settled it meanwhile
 

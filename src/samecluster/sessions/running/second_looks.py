@@ -8,7 +8,7 @@ worst is pointed out, about once in 50 answers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
@@ -21,6 +21,7 @@ from samecluster.sessions.conflicts import SecondLook
 from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.parameters import looks_in_use
+from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, Vote, pair_of
@@ -28,6 +29,7 @@ from samecluster.sessions.state.votes import Pair, Vote, pair_of
 _EVERY = 40  # looks between two checks of a kind: about one look in 20 is a check
 _AT_THE_END = 10  # looks since the last one that make a check at the end worth it
 _POINTED_OUT = 50  # pairs for each answer that is pointed out
+_PAIRS_PER_CHECK = 10
 
 
 class SecondLooks:
@@ -39,6 +41,7 @@ class SecondLooks:
         n_looks = recorder.state.n_looks
         self._checked_at = {Verdict.SAME: n_looks, Verdict.DIFFERENT: n_looks}
         self._pointed_out_at = n_looks - _POINTED_OUT // 2
+        self._begun_at, self._n_pairs_checked = n_looks, 0
 
     def next(self, who: str | None) -> SecondLook | None:
         """See `samecluster.Session.look_again`."""
@@ -63,20 +66,35 @@ class SecondLooks:
         ]
 
     def _pointed_out(self, who: str | None) -> SecondLook | None:
-        state, recovery = self._recorder.state, self._known.snapshot()
-        if state.n_looks - self._pointed_out_at < _POINTED_OUT:
-            return None
-        for vote, one in self._doubtful(VERY_UNLIKELY):
+        state = self._recorder.state
+        n_due = (state.n_looks - self._begun_at) // _PAIRS_PER_CHECK
+        if state.n_looks - self._pointed_out_at >= _POINTED_OUT:
+            unlikely = [one for one in self._doubtful() if one[1].probability < VERY_UNLIKELY]
+            if found := self._again(unlikely, who):
+                self._pointed_out_at += _POINTED_OUT
+                return SecondLook(*found)
+        if self._n_pairs_checked < n_due:
+            # Neither order finds what the other does: a slip may be strange, or only costly.
+            order = self._costly if self._n_pairs_checked % 2 else self._doubtful
+            if found := self._again(order(), who):
+                return SecondLook(None, found[1])
+        return None
+
+    def _again(
+        self, doubtful: Iterable[tuple[Vote, UnlikelyAnswer]], who: str | None
+    ) -> tuple[Vote, SessionQuestion] | None:
+        """The first of these answers that can be put from another side, and that question."""
+        for vote, one in doubtful:
             ones, twos = (np.array(side) for side in one.sides)
-            items = nearest_new_pair(ones, twos, recovery, state, who)
+            items = nearest_new_pair(ones, twos, self._known.snapshot(), self._recorder.state, who)
             if items is not None:
                 self._suspects.add(vote.pair)
-                self._pointed_out_at += _POINTED_OUT
-                return SecondLook(vote, self._queue.want(items, who))
+                self._n_pairs_checked += 1
+                return vote, self._queue.want(items, who)
         return None
 
     def _check(self, verdict: Verdict, sizes: LookSizes, who: str | None) -> SecondLook | None:
-        doubtful = [(v, one) for v, one in self._doubtful(1.0) if one.answer.verdict is verdict]
+        doubtful = [(v, one) for v, one in self._doubtful() if one.answer.verdict is verdict]
         look: CheckSheet | Board | Question | None
         if verdict is Verdict.SAME:
             cells = self._cells(doubtful, sizes.sheet, who)
@@ -96,11 +114,13 @@ class SecondLooks:
     def _cells(
         self, doubtful: Sequence[tuple[Vote, UnlikelyAnswer]], most: int, who: str | None
     ) -> list[tuple[int, int]]:
-        """Items beside others that they are said to be with; each item once."""
+        """Items beside others that they are said to be with; each item and each pair once."""
         found: dict[int, int] = {}
         for vote, one in doubtful:
             ones = np.array([row for row in one.sides[0] if row not in found])
-            pair = self._new_rows(ones, np.array(one.sides[1]), who)
+            unmet = [row for row in one.sides[1] if found.get(row) not in one.sides[0]]
+            twos = np.array(unmet, dtype=np.int64)
+            pair = self._new_rows(ones, twos, who)
             if pair is not None and len(found) < most:
                 found[pair[0]] = pair[1]
                 self._suspects.add(vote.pair)
@@ -135,11 +155,20 @@ class SecondLooks:
         two, one = (state.items.row_of[item] for item in items)
         return one, two
 
-    def _doubtful(self, below: float) -> Iterator[tuple[Vote, UnlikelyAnswer]]:
+    def _costly(self) -> list[tuple[Vote, UnlikelyAnswer]]:
+        """Doubtful answers, by how many answered items would be wrong with them on average."""
+
+        def cost(doubtful: tuple[Vote, UnlikelyAnswer]) -> float:
+            one = doubtful[1]
+            return (1.0 - one.probability) * min(map(len, one.sides))
+
+        return sorted(self._doubtful(), key=cost, reverse=True)
+
+    def _doubtful(self) -> Iterator[tuple[Vote, UnlikelyAnswer]]:
         """Answers of people that were not checked yet, the least likely first."""
         state, recovery = self._recorder.state, self._known.snapshot()
         keys = state.items.keys
-        for one in unlikely_answers(recovery.points, recovery.answers, below):
+        for one in unlikely_answers(recovery.points, recovery.answers, 1.0):
             pair = pair_of(keys[row] for row in one.answer.question.pair)
             votes = state.book.votes(pair)
             if votes and pair not in self._suspects:

@@ -17,14 +17,7 @@ from samecluster.errors import SchemaError
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.vote_book import VoteBook, copied
-from samecluster.sessions.state.votes import (
-    Pair,
-    SettledPair,
-    Vote,
-    is_model,
-    majority,
-    pair_of,
-)
+from samecluster.sessions.state.votes import Pair, SettledPair, Vote, is_model, majority, pair_of
 from samecluster.sessions.storage.events import Event
 from samecluster.sessions.storage.look_format import Looked, text_of
 
@@ -42,6 +35,11 @@ class TimedLooks:
     n_looks: int = 0
     n_answers: int = 0
     seconds: float = 0.0
+
+    @property
+    def mean(self) -> float:
+        """Seconds per look."""
+        return self.seconds / self.n_looks if self.n_looks else 0.0
 
 
 class State:
@@ -324,6 +322,8 @@ class State:
         if not votes:
             raise ValueError("nothing was said")
         self.book.add_answers(votes, event.body.get("key"))
+        if "second_looks" in event.body:
+            self.book.second_looks[event.sequence] = event.body["second_looks"]
         if "seconds" in event.body:
             before = self.seconds.get(kind, TimedLooks())
             self.seconds[kind] = TimedLooks(

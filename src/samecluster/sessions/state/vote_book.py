@@ -24,11 +24,13 @@ class VoteBook:
     items : the rows as they are now
     exceptions : items whose votes are kept from the run, with the event that made them so
     births : the order in which items first turned up in votes, taken back or not
+    second_looks : of events, the looks beside the first that it took to confirm their answers
     """
 
     items: Items = field(default_factory=lambda: Items((), ()))
     exceptions: dict[str, int] = field(default_factory=dict)
     births: dict[str, int] = field(default_factory=dict)
+    second_looks: dict[int, int] = field(default_factory=dict)
     _by_event: dict[int, list[Vote]] = field(default_factory=dict)
     _by_pair: dict[Pair, dict[Voter, list[Vote]]] = field(default_factory=dict)
     # How many votes of people stand on a pair; imports are not counted.
@@ -59,8 +61,8 @@ class VoteBook:
 
     @property
     def n_looks(self) -> int:
-        """The screens that people have answered and whose answers stand."""
-        return sum(map(len, self._events_of.values()))
+        """The screens that people have answered and whose answers stand, second looks too."""
+        return sum(self.looks_by_person().values())
 
     def n_shown_to(self, people: Iterable[str | None]) -> int:
         """The items on all the screens together that these people have answered."""
@@ -69,7 +71,11 @@ class VoteBook:
 
     def looks_by_person(self) -> dict[str | None, int]:
         """How many screens each person has answered."""
-        return {who: len(events) for who, events in self._events_of.items() if events}
+        return {
+            who: len(events) + sum(self.second_looks.get(event, 0) for event in events)
+            for who, events in self._events_of.items()
+            if events
+        }
 
     @property
     def people(self) -> list[str | None]:

@@ -125,9 +125,14 @@ class _Body:
 
 
 # "key" is the sender's own name for this answer, by which it is known when it is sent again;
-# "seconds" is how long the screen was looked at, with pauses cut.
+# "seconds" is how long the screen was looked at, with pauses cut; "second_looks" how many further
+# looks whoever answers, a model for instance, took at its items to confirm the answer.
 _ABOUT_A_PAIR: dict[str, Check] = {"items": _is_pair, "role": lambda value: value in ROLES}
-_WITH_AN_ANSWER: dict[str, Check] = {"key": _is_text, "seconds": _is_duration}
+_WITH_AN_ANSWER: dict[str, Check] = {
+    "key": _is_text,
+    "seconds": _is_duration,
+    "second_looks": _is_whole,
+}
 # Every event may have public numbers of clusters, by anchor item, given since the event before.
 _ANYWHERE: dict[str, Check] = {"numbers": _are_numbers}
 _DATA: dict[str, Check] = {"keys": _are_texts, "digests": _is_text}

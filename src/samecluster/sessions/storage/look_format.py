@@ -18,16 +18,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
 
 from samecluster.errors import InvalidInputError
-from samecluster.questions.look import (
-    Board,
-    CheckSheet,
-    Choice,
-    Marks,
-    Picks,
-    Reply,
-    Sheet,
-    Unions,
-)
+from samecluster.questions.look import Board, CheckSheet, Choice, Marks, Picks, Reply, Sheet, Unions
 from samecluster.questions.look import verdicts_of as _verdicts_of
 from samecluster.questions.pair import Verdict
 

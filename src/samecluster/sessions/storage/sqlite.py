@@ -21,12 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from samecluster.errors import SchemaError, StoreError
-from samecluster.sessions.storage.connection import (
-    backed_up,
-    connected,
-    in_words,
-    make_durable,
-)
+from samecluster.sessions.storage.connection import backed_up, connected, in_words, make_durable
 from samecluster.sessions.storage.events import Event, body_text, checked_event
 from samecluster.sessions.storage.lock import WriterLock
 from samecluster.sessions.storage.schema import (

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.features.encoders import packed, unpacked
+from samecluster.tables.features.encoders import KeptAsJson
 
 _NUMBERS_AT_ONCE = 16_384  # a slice of the product that stays in the processor's cache
 
 
 @dataclass(frozen=True, eq=False)
-class Components:
+class Components(KeptAsJson):
     """Projection (x - mean) · axes onto the principal components of fitted data."""
 
     mean: FloatArray
@@ -41,13 +40,6 @@ class Components:
 
     def apply(self, X: FloatArray) -> FloatArray:
         return ordered_product(X - self.mean, self.axes)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"mean": packed(self.mean), "axes": packed(self.axes)}
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> Components:
-        return cls(unpacked(stored["mean"]), unpacked(stored["axes"]))
 
 
 def ordered_product(A: FloatArray, B: FloatArray) -> FloatArray:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, ClassVar, Protocol, Self
 
 import numpy as np
@@ -35,6 +35,31 @@ class Encoder(Protocol):
         """Features (len(rows), width) of the rows of a table."""
 
     def to_json(self) -> dict[str, Any]: ...
+
+
+@dataclass(frozen=True, eq=False)
+class KeptAsJson:
+    """Kept as JSON by its fields: names as they are, numbers by their bytes."""
+
+    def to_json(self) -> dict[str, Any]:
+        made: dict[str, Any] = {"kind": self.kind} if hasattr(self, "kind") else {}
+        for name, value in vars(self).items():
+            if isinstance(value, float | np.ndarray):
+                made[name] = packed(np.atleast_1d(value))
+            else:
+                made[name] = list(value) if isinstance(value, tuple) else value
+        return made
+
+    @classmethod
+    def from_json(cls, stored: dict[str, Any]) -> Self:
+        found: dict[str, Any] = {one.name: stored[one.name] for one in fields(cls)}
+        for one in fields(cls):
+            if one.type in ("FloatArray", "float"):
+                numbers = unpacked(found[one.name])
+                found[one.name] = float(numbers[0]) if one.type == "float" else numbers
+            elif one.type == "tuple[str, ...]":
+                found[one.name] = tuple(found[one.name])
+        return cls(**found)
 
 
 def key_of(text: str) -> str:
@@ -135,7 +160,7 @@ class NumberEncoder:
 
 
 @dataclass(frozen=True, eq=False)
-class CategoryEncoder:
+class CategoryEncoder(KeptAsJson):
     """A column of categories: a 0/1 column for each. A category seen later has zeros only."""
 
     column: str
@@ -173,16 +198,9 @@ class CategoryEncoder:
                 X[at, column] = 1.0
         return X
 
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "column": self.column, "keys": list(self.keys)}
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> CategoryEncoder:
-        return cls(stored["column"], tuple(stored["keys"]))
-
 
 @dataclass(frozen=True, eq=False)
-class GivenEncoder:
+class GivenEncoder(KeptAsJson):
     """A matrix that came with the table (vectors, pixels): (x - mean) / scale.
 
     Its columns are in one unit, so they share one scale.
@@ -211,18 +229,6 @@ class GivenEncoder:
             )
         return np.asarray((given[rows] - self.mean) / self.scale)
 
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "name": self.name,
-            "mean": packed(self.mean),
-            "scale": packed(np.array([self.scale])),
-        }
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> GivenEncoder:
-        return cls(stored["name"], unpacked(stored["mean"]), float(unpacked(stored["scale"])[0]))
-
 
 def mean_and_scale(X: FloatArray, scale: bool) -> tuple[FloatArray, float]:
     """The mean of columns in one unit, and the scale that they share; 0 and 1 without ``scale``."""
@@ -233,7 +239,7 @@ def mean_and_scale(X: FloatArray, scale: bool) -> tuple[FloatArray, float]:
 
 
 @dataclass(frozen=True, eq=False)
-class VectorEncoder:
+class VectorEncoder(KeptAsJson):
     """Vectors that a model makes of a column: (x - mean) / scale, one scale for all of them.
 
     ``model`` and ``fingerprint`` say which model it was; another one is refused later.
@@ -252,21 +258,6 @@ class VectorEncoder:
 
     def centred(self, vectors: FloatArray) -> FloatArray:
         return np.asarray((vectors - self.mean) / self.scale)
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "column": self.column,
-            "model": self.model,
-            "fingerprint": self.fingerprint,
-            "mean": packed(self.mean),
-            "scale": packed(np.array([self.scale])),
-        }
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> Self:
-        mean, scale = unpacked(stored["mean"]), float(unpacked(stored["scale"])[0])
-        return cls(stored["column"], stored["model"], stored["fingerprint"], mean, scale)
 
 
 def packed(array: FloatArray) -> dict[str, Any]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
+from samecluster.tables.features.encoders import KeptAsJson
 from samecluster.tables.messages import brief
 from samecluster.tables.table import Table
 
@@ -96,7 +97,7 @@ class MissingCells:
 
 
 @dataclass(frozen=True, eq=False)
-class GapEncoder:
+class GapEncoder(KeptAsJson):
     """A 0/1 column for each of these columns: 1 where the cell is missing."""
 
     columns: tuple[str, ...]
@@ -117,10 +118,3 @@ class GapEncoder:
     def apply(self, table: Table, rows: IntArray) -> FloatArray:
         marks = [table.column(name).numbers.missing[rows] for name in self.columns]
         return np.column_stack(marks).astype(np.float64)
-
-    def to_json(self) -> dict[str, Any]:
-        return {"kind": self.kind, "columns": list(self.columns)}
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> GapEncoder:
-        return cls(tuple(stored["columns"]))

@@ -28,10 +28,7 @@ from samecluster.tables.features.encoders import (
 from samecluster.tables.features.missing import GapEncoder, MissingCells
 from samecluster.tables.features.model_embedding import ModelEmbeddingEncoder
 from samecluster.tables.features.options import FeatureOptions
-from samecluster.tables.features.select import (
-    ColumnSelection,
-    select_columns,
-)
+from samecluster.tables.features.select import ColumnSelection, select_columns
 from samecluster.tables.features.static_embedding import StaticEmbeddingEncoder
 from samecluster.tables.features.text import TextEncoder
 from samecluster.tables.table import Table

@@ -12,7 +12,12 @@ import numpy as np
 from samecluster._extras import has_static_embedding
 from samecluster._resolution import far_values
 from samecluster.tables.column import Column, Numbers
-from samecluster.tables.features.bad_cells import bad_cells_message, shown_cell
+from samecluster.tables.features.bad_cells import (
+    UNITS,
+    bad_cells_message,
+    not_quite_numbers,
+    shown_cell,
+)
 from samecluster.tables.features.identifiers import why_identifier
 from samecluster.tables.features.logarithms import has_long_tail
 from samecluster.tables.features.missing import MissingCells
@@ -83,6 +88,11 @@ class ColumnSelection:
                 f"Used as logarithms, for their long tails: {names} (not with --no-scale, nor if "
                 "--margin is declared at the start)."
             )
+        notes += [
+            f"Not used: {brief(use.name)}, {use.why}."
+            for use in self.uses
+            if use.why.startswith(UNITS)
+        ]
         if self.options.missing == "median" and self.missing.n_cells:
             notes.append(self.missing.note())
         if self.options.texts and self.options.embed is None and not has_static_embedding():
@@ -130,7 +140,7 @@ def select_columns(table: Table, options: FeatureOptions) -> ColumnSelection:
     if options.features is not None:
         numbers = list(dict.fromkeys(options.features))
     empty = [name for name in numbers if not table.column(name).numbers.n_numbers]
-    faults = [_no_numbers(table, brief(name)) for name in empty]
+    faults = [_no_numbers(table, table.column(name)) for name in empty]
     read = {use.name for use in uses if use.why == _MIXED} | {*numbers} - {*empty}
     if bad := bad_cells_message(
         table, [table.columns[name] for name in table.names if name in read]
@@ -167,15 +177,17 @@ def _use(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
         return _number(table, column, options)
     if options.texts or table.matrices or options.embeds_pictures_of(table):
         instead = "text" if options.texts else next(iter(table.matrices), "pictures")
-        return ColumnUse(name, False, f"shown only: features are the {instead}")
+        is_number = column.numbers.n_numbers and not column.numbers.has_text
+        also = f"; --features {brief(name)} adds it" if is_number else ""
+        return ColumnUse(name, False, f"shown only: features are the {instead}{also}")
     return _by_content(table, column, options)
 
 
-def _no_numbers(table: Table, name: str) -> str:
-    return (
-        f"{table.source}, column {name!r}: there are no numbers in it; use it with --categories "
-        f"{name} or --text {name}, or leave it out"
-    )
+def _no_numbers(table: Table, column: Column) -> str:
+    name = brief(column.name)
+    if (why := not_quite_numbers(column)) is None:
+        why = f"there are no numbers in it; use it with --categories {name} or --text {name}"
+    return f"{table.source}, column {name!r}: {why}, or leave it out"
 
 
 def _by_content(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
@@ -225,6 +237,8 @@ def _number(table: Table, column: Column, options: FeatureOptions) -> ColumnUse:
 
 
 def _text(column: Column) -> str:
+    if (why := not_quite_numbers(column)) is not None:
+        return why
     kinds, name = len(set(column.texts)), brief(column.name)
     if kinds == len(column):
         return f"text, all different: --id {name} or --text {name} would use it"

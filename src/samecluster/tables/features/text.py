@@ -6,13 +6,13 @@ import itertools
 import re
 from collections import Counter
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.tables.features.encoders import key_of, packed, unpacked
+from samecluster.tables.features.encoders import KeptAsJson, key_of
 from samecluster.tables.table import Table
 
 _WORD = re.compile(r"\w\w+")
@@ -21,7 +21,7 @@ _SEED = 0
 
 
 @dataclass(frozen=True, eq=False)
-class TextEncoder:
+class TextEncoder(KeptAsJson):
     """Texts as weighted words projected onto a few directions.
 
     ``keys`` are the hashes of the words, ``weight`` (w,) how rare each is, ``axes`` (w, r) the
@@ -84,20 +84,6 @@ class TextEncoder:
         value = np.array(counts, dtype=np.float64) * self.weight[word]
         length = np.sqrt(np.bincount(document, weights=value * value, minlength=len(texts)))
         return document, word, value / length[document]
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "column": self.column,
-            "keys": list(self.keys),
-            "weight": packed(self.weight),
-            "axes": packed(self.axes),
-        }
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> TextEncoder:
-        weight, axes = unpacked(stored["weight"]), unpacked(stored["axes"])
-        return cls(stored["column"], tuple(stored["keys"]), weight, axes)
 
 
 def ordered_sums(

@@ -35,11 +35,16 @@ from samecluster.web.operations.schema import (
     string,
 )
 from samecluster.web.session_thread import Urgency
+from samecluster.web.snapshot import SessionSummary
 
 T = TypeVar("T")
 
 OPERATIONS = Operations()
 _TAKEN = shared("Taken", record(sequence=COUNT, progress=PROGRESS))
+_OR_WHY_NONE = {
+    "ended": TEXT,
+    "waiting": boolean(description="Others hold all that is left; ask again soon."),
+}
 
 # Questions per batch when several people answer. A larger batch costs more questions: a person who
 # would wait gets one that is put ahead of its turn. Checks of an audit come all at once anyway.
@@ -50,21 +55,11 @@ _BATCH_OF_SEVERAL = 2
     "POST /next",
     "The next questions for you, leased to you for lease_seconds.",
     body=record(count=integer(minimum=1, maximum=3)),
-    reply=record(
-        questions=array(QUESTION, maxItems=3),
-        ended=TEXT,
-        waiting=boolean(description="Others hold all that is left; ask again soon."),
-    ),
+    reply=record(questions=array(QUESTION, maxItems=3), **_OR_WHY_NONE),
     errors=[CONFLICT],
 )
 async def _next(context: ServerContext, call: Call) -> Any:
-    asked, ended = await _asked(context, call, lambda session: session.ask)
-    summary = context.thread.summary
-    return {
-        "questions": [context.views.question(question, summary) for question in asked],
-        "ended": ended,
-        "waiting": not asked and not ended,
-    }
+    return await _asked(context, call, Session.ask, "questions", context.views.question)
 
 
 @OPERATIONS.declare(
@@ -72,21 +67,11 @@ async def _next(context: ServerContext, call: Call) -> Any:
     "The next looks for you, leased to you for lease_seconds: pairs, and screens of several pairs "
     "if the session has these.",
     body=record(count=integer(minimum=1, maximum=3)),
-    reply=record(
-        looks=array(LOOK, maxItems=3),
-        ended=TEXT,
-        waiting=boolean(description="Others hold all that is left; ask again soon."),
-    ),
+    reply=record(looks=array(LOOK, maxItems=3), **_OR_WHY_NONE),
     errors=[CONFLICT],
 )
 async def _next_looks(context: ServerContext, call: Call) -> Any:
-    asked, ended = await _asked(context, call, lambda session: session.ask_looks)
-    summary = context.thread.summary
-    return {
-        "looks": [context.views.look(look, summary) for look in asked],
-        "ended": ended,
-        "waiting": not asked and not ended,
-    }
+    return await _asked(context, call, Session.ask_looks, "looks", context.views.look)
 
 
 @OPERATIONS.declare(
@@ -201,17 +186,22 @@ async def _undo(context: ServerContext, call: Call) -> Any:
 async def _asked(
     context: ServerContext,
     call: Call,
-    asking: Callable[[Session], Callable[[str | None, int, float], list[T]]],
-) -> tuple[list[T], str]:
+    asking: Callable[[Session, str | None, int, float], list[T]],
+    called: str,
+    shown: Callable[[T, SessionSummary], dict[str, Any]],
+) -> Any:
     """What is asked next, or why nothing is."""
 
     def ask(session: Session) -> tuple[list[T], str]:
         if len(context.seen) > 1:
             session.widen(_BATCH_OF_SEVERAL)
-        asked = asking(session)(call.who, call["count"], context.lease_seconds)
+        asked = asking(session, call.who, call["count"], context.lease_seconds)
         return asked, "" if asked else session.progress().ended
 
-    return await context.thread.call(ask, Urgency.ASK)
+    asked, ended = await context.thread.call(ask, Urgency.ASK)
+    summary = context.thread.summary
+    found = [shown(one, summary) for one in asked]
+    return {called: found, "ended": ended, "waiting": not asked and not ended}
 
 
 async def _keep(context: ServerContext, answer: SentAnswer) -> Any:

@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import functools
+import tempfile
+import zipfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from starlette.responses import Response
 
+from samecluster.errors import ProtocolError
+from samecluster.sessions.conflicts import Conflict
 from samecluster.web.context import Call, ServerContext
 from samecluster.web.errors import HttpError
-from samecluster.web.operations import downloads
 from samecluster.web.operations.declared import (
     CONFLICT,
     NOT_FOUND,
@@ -20,8 +25,23 @@ from samecluster.web.operations.declared import (
     Parameter,
 )
 from samecluster.web.operations.schema import TEXT, choice, string
+from samecluster.workspace.export import (
+    ResultFiles,
+    Snapshot,
+    proof_of,
+    write_labels,
+    write_proof,
+    write_session_report,
+)
 
 OPERATIONS = Operations()
+_TYPES = {
+    "csv": "text/csv; charset=utf-8",
+    "jsonl": "application/x-ndjson",
+    "parquet": "application/vnd.apache.parquet",
+    "html": "text/html; charset=utf-8",
+    "zip": "application/zip",
+}
 
 
 def _file(*kinds: str) -> DeclaredReply:
@@ -54,7 +74,12 @@ async def _image(context: ServerContext, call: Call) -> Any:
     for_owners=True,
 )
 async def _export(context: ServerContext, call: Call) -> Any:
-    return await _download(context, downloads.labels, call["format"])
+    prefix = "samecluster_" if "cluster" in context.opened.table.columns else ""
+
+    def write(known: Snapshot, file: Path) -> None:
+        write_labels(context.opened, known, ResultFiles(str(file), prefix=prefix))
+
+    return await _download(context, f"labels.{call['format']}", write)
 
 
 @OPERATIONS.declare(
@@ -65,7 +90,8 @@ async def _export(context: ServerContext, call: Call) -> Any:
 )
 async def _report(context: ServerContext, _: Call) -> Any:
     trouble = await context.thread.call(lambda session: session.trouble)
-    return await _download(context, downloads.report, trouble)
+    write = functools.partial(write_session_report, context.opened)
+    return await _download(context, "report.html", write, trouble)
 
 
 @OPERATIONS.declare(
@@ -77,12 +103,36 @@ async def _report(context: ServerContext, _: Call) -> Any:
     for_owners=True,
 )
 async def _proof(context: ServerContext, _: Call) -> Any:
-    return await _download(context, downloads.proof)
+    def write(known: Snapshot, archive: Path) -> None:
+        if proof_of(known.recovery) is None:
+            raise ProtocolError("there is no proof: nothing is proven without a declared margin")
+        write_proof(context.opened, known, archive.with_name("proof.jsonl.gz"))
+        files = sorted(archive.parent.glob("proof.*"))
+        with zipfile.ZipFile(archive, "w") as packed:
+            for file in files:
+                packed.write(file, file.name)
+
+    return await _download(context, "proof.zip", write)
 
 
 async def _download(
-    context: ServerContext, make: Callable[..., downloads.Download], *more: Any
+    context: ServerContext,
+    name: str,
+    write: Callable[[Snapshot, Path], None],
+    trouble: Sequence[Conflict] = (),
 ) -> Response:
-    made = await asyncio.to_thread(make, context.opened, context.thread.summary, *more)
-    held = {"content-disposition": f'attachment; filename="{made.name}"'}
-    return Response(made.data, media_type=made.kind, headers=held)
+    """A file for an owner, made from the summary, so that no answer waits for it."""
+    summary = context.thread.summary
+    if summary.recovery is None:
+        raise ProtocolError("the session is still being worked out; try again in a moment")
+    known = Snapshot(summary.recovery, summary.names, trouble)
+
+    def made() -> bytes:
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder, name)
+            write(known, file)
+            return file.read_bytes()
+
+    data = await asyncio.to_thread(made)
+    held = {"content-disposition": f'attachment; filename="{name}"'}
+    return Response(data, media_type=_TYPES[name.partition(".")[2]], headers=held)

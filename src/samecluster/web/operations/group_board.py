@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,13 @@ import numpy as np
 from samecluster._typing import IntArray
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-from samecluster.web.snapshot import SessionSummary, how_counts_of
+from samecluster.web.snapshot import SessionSummary
 from samecluster.web.views import Views
 
 _TYPICAL = _DOUBTFUL = 4
 """Members of a group that its card shows: as many as are recognised at a glance."""
+_MOST_COMPARED = 48
+"""Groups, the oldest, by which telling columns are found."""
 _SURE = 0.9
 """A predicted label below this is in doubt."""
 
@@ -40,7 +43,7 @@ class GroupBoard:
                 self._card(number, rows, summary, recovery)
                 for number, rows in zip(chosen, typical, strict=True)
             ],
-            "differs": self._views.differing([rows[0] for rows in typical]) if chosen else [],
+            "differs": self._telling(chosen, summary, recovery),
             "total": len(numbers),
         }
 
@@ -60,16 +63,23 @@ class GroupBoard:
         if how is not None:
             chosen = chosen[recovery.how_codes[chosen] == How[how.upper()]]
         page = _doubtful_first(chosen, recovery)[offset : offset + limit].tolist()
+        group = summary.counted_group(now, recovery)
+        del group["aliases"]
         return {
-            "number": now,
-            "name": summary.names.get(now),
-            "size": len(rows),
-            "by_how": how_counts_of(recovery, now),
+            **group,
             "reference": self._views.item(reference),
-            "differs": self._views.differing([reference, *page]),
+            "differs": self._telling(sorted(summary.anchors)[:_MOST_COMPARED], summary, recovery),
             "members": [self._member(row, recovery) for row in page],
             "total": len(chosen),
         }
+
+    def _telling(
+        self, numbers: Sequence[int], summary: SessionSummary, recovery: Recovery
+    ) -> list[str]:
+        """Columns in which groups differ: they say where an item belongs, those in which the
+        members of one group differ do not."""
+        rows = [self._typical(number, summary, recovery)[0] for number in numbers]
+        return self._views.differing(rows) if rows else []
 
     def _card(
         self, number: int, typical: list[int], summary: SessionSummary, recovery: Recovery
@@ -78,11 +88,7 @@ class GroupBoard:
         doubtful = rows[_is_doubtful(rows, recovery)]
         first = _doubtful_first(doubtful, recovery)[:_DOUBTFUL].tolist()
         return {
-            "number": number,
-            "name": summary.names.get(number),
-            "aliases": sorted(n for n, now in summary.aliases.items() if now == number),
-            "size": len(rows),
-            "by_how": how_counts_of(recovery, number),
+            **summary.counted_group(number, recovery),
             "n_doubtful": len(doubtful),
             "typical": [self._views.item(row) for row in typical],
             "doubtful": [self._member(row, recovery) for row in first],

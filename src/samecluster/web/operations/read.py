@@ -48,6 +48,7 @@ from samecluster.web.operations.schema import (
 )
 from samecluster.web.views import why
 from samecluster.workspace.in_blocks.all_rows import sample_line
+from samecluster.workspace.typed_command import typed
 
 OPERATIONS = Operations()
 _ROLE = choice(*ROLES)
@@ -129,7 +130,8 @@ async def _events(context: ServerContext, call: Call) -> Any:
                     TEXT, description="When they were last here since the server started, UTC."
                 ),
             )
-        )
+        ),
+        invite=string(description="The command that makes a link for somebody else."),
     ),
     for_owners=True,
 )
@@ -152,7 +154,7 @@ async def _people(context: ServerContext, _: Call) -> Any:
         }
         for who in everybody
     ]
-    return {"people": found}
+    return {"people": found, "invite": typed("invite", context.opened.path, "NAME")}
 
 
 @OPERATIONS.declare(
@@ -266,7 +268,7 @@ async def _board(context: ServerContext, call: Call) -> Any:
         size=COUNT,
         by_how=BY_HOW,
         reference=ITEM,
-        differs=array(TEXT, description="Columns in which these members differ."),
+        differs=array(TEXT, description="Columns in which the groups differ."),
         members=array(_MEMBER, maxItems=200),
         total=integer(minimum=0, description="Members that are known in this way."),
     ),
@@ -274,11 +276,7 @@ async def _board(context: ServerContext, call: Call) -> Any:
 )
 async def _members(context: ServerContext, call: Call) -> Any:
     found = GroupBoard(context.views).members(
-        call["number"],
-        call["offset"],
-        call["limit"],
-        call.given.get("how"),
-        context.thread.summary,
+        call["number"], call["offset"], call["limit"], call.given.get("how"), context.thread.summary
     )
     if found is None:
         raise HttpError(NOT_FOUND, f"there is no cluster {call['number']}")

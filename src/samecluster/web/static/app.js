@@ -85,9 +85,10 @@ class App extends EventTarget {
   async lookAgain() {
     this.#sinceCheck = 0;
     const { question, text } = await post("second-look", {}, 120).catch(() => ({}));
-    if (!question) return;
+    if (!question) return false;
     this.secondLooks.set(question, text);
     this.queue.refresh();
+    return true;
   }
 
   async refreshProgress() {
@@ -115,9 +116,7 @@ class App extends EventTarget {
       this.notify(`An answer was not taken: ${detail.error.message}`);
     });
     this.outbox.addEventListener("waiting", ({ detail }) => this.#linkCheck(detail.error));
-    this.queue.addEventListener("change", () => {
-      if (this.queue.empty === "ended" && this.#sinceCheck) this.lookAgain();
-    });
+    this.queue.beforeEnd = async () => this.#sinceCheck > 0 && this.lookAgain();
     this.queue.addEventListener("trouble", ({ detail }) => {
       if (!this.#linkCheck(detail)) this.notify(detail.message);
     });

@@ -216,13 +216,17 @@ function members(typical, differs) {
     return items.map((item) => inCell(item, differs));
   }
   const [first] = items;
-  // Three sentences do not fit beside each other.
+  // Three sentences do not fit beside each other: those of one column are one line.
   const isLong = (cell) => items.some(({ cells }) => isSentence(cellOf({ cells }, cell.column)));
   const telling = tellingCells(first, differs);
-  const ordered = [...telling.filter((cell) => !isLong(cell)), ...telling.filter(isLong)];
-  const shown = ordered.slice(0, MOST_COLUMNS);
+  const shown = telling.filter((cell) => !isLong(cell)).slice(0, MOST_COLUMNS);
   const at = first.cells.map(({ column }) => column);
+  const said = telling.filter(isLong).slice(0, 1).map(({ column }) => {
+    const texts = items.map(({ cells }) => cells[at.indexOf(column)]?.text).filter(Boolean);
+    return element("p", { class: "cell-sentence", title: column }, [...new Set(texts)].join(" · "));
+  });
   return [
+    ...said,
     styled(
       element(
         "div",

@@ -276,7 +276,7 @@ export class GridLook {
       { action: "unsure", text: "Unsure about it", does: () => this.#doubt() },
       this.#isSheet && {
         action: "odd",
-        text: "The reference is odd",
+        text: "Reference is odd",
         does: () => this.#turnOdd(),
         pressed: this.#isOdd,
       },

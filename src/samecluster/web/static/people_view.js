@@ -5,6 +5,7 @@ import { element, listTable, number } from "./elements.js";
 
 export async function peopleView(root, app, signal) {
   const list = element("div");
+  const invite = element("code");
   root.replaceChildren(
     element(
       "section",
@@ -15,13 +16,15 @@ export async function peopleView(root, app, signal) {
         "p",
         { class: "lead" },
         "To let somebody else answer too, make a personal link in a terminal: ",
-        element("code", {}, "samecluster invite SESSION NAME"),
+        invite,
       ),
     ),
   );
   const draw = async () => {
-    const { people } = await get("people");
-    if (!signal.aborted) list.replaceChildren(table(people, app.session.who));
+    const { people, invite: command } = await get("people");
+    if (signal.aborted) return;
+    list.replaceChildren(table(people, app.session.who));
+    invite.textContent = command;
   };
   app.addEventListener("progress", () => draw().catch(() => {}), { signal });
   await draw().catch((error) => app.notify(error.message));
@@ -36,7 +39,7 @@ function table(people, me) {
 }
 
 function row({ who, role, n_answers: answers, last }, me) {
-  const name = who ?? "nobody in particular";
+  const name = who ?? "no name";
   return element(
     "tr",
     {},

@@ -99,9 +99,9 @@ class StopAt {
       element(
         "p",
         {},
-        "Stop when about ",
+        "Stop at about ",
         this.#field,
-        " % of the labels may be wrong. ",
+        " % wrong labels. ",
         element("button", { type: "submit" }, "Set"),
       ),
       element("p", { class: "by" }, "An estimate, for predicted labels; an audit shows a bound."),
@@ -224,7 +224,9 @@ class LivePlot {
           ` ${number(one.size)}`,
         ),
       ),
-      element("li", {}, element("span", { class: "swatch grey" }), "No label yet ", number(grey)),
+      ...(grey > 0
+        ? [element("li", {}, element("span", { class: "swatch grey" }), "No label yet ", number(grey))]
+        : []),
     );
   }
 

@@ -17,6 +17,8 @@ export class QuestionQueue extends EventTarget {
   ended = "";
   // The last verdict, shown beside the button that takes it back.
   said = null;
+  // Whether something is asked after all, now that nothing else is left.
+  beforeEnd = async () => false;
   #ahead = [];
   #outbox;
   #clock = new Stopwatch();
@@ -135,6 +137,8 @@ export class QuestionQueue extends EventTarget {
       if (this.#wasLost) await this.#stillHere();
       const { looks, ...reply } = await post("looks/next", { count: AHEAD });
       this.#wasLost = false;
+      // What this adds comes with one more fetch; until then nobody is told that it has ended.
+      if (!looks.length && reply.ended && !this.current && (await this.beforeEnd())) return;
       this.#receive({ ...reply, questions: looks.map(received) });
     } catch (error) {
       this.#lost();

@@ -27,11 +27,14 @@ export function percent(share) {
   return share == null ? "" : `${Math.floor(100 * share)} %`;
 }
 
-export function leftLine(left) {
+// Who answers by looks counts looks: as many questions per look as so far.
+export function leftLine({ left, n_questions: questions, n_looks: looks }) {
   if (!left) return "";
   if (left.high === 0) return "no question is left";
-  const range = left.low === left.high ? "" : `${number(left.low)} to `;
-  return `about ${range}${count(left.high, "question")} left${minutesLine(left)}`;
+  const [share, unit] = looks < questions ? [looks / questions, "look"] : [1, "question"];
+  const [low, high] = [left.low, left.high].map((one) => Math.ceil(share * one));
+  const range = low === high ? "" : `${number(low)} to `;
+  return `about ${range}${count(high, unit)} left${minutesLine(left)}`;
 }
 
 // By the seconds that answers took so far, pauses cut.
@@ -57,7 +60,7 @@ export function progressLine(progress) {
   return [
     knownLine(progress),
     askedLine(progress),
-    leftLine(progress.left),
+    leftLine(progress),
   ]
     .filter(Boolean)
     .join(" \u00b7 ");

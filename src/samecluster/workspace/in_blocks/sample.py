@@ -29,27 +29,9 @@ from samecluster.workspace.request import Request, listed
 from samecluster.workspace.stored_preparation import SampleDraw, StoredPreparation
 
 _USABLE = {
-    "data",
-    "session",
-    "who",
-    "show",
-    "id_column",
-    "features",
-    "ignore",
-    "scale",
-    "margin",
-    "lift",
-    "clusters",
-    "audit",
-    "stop_at",
-    "max_questions",
-    "max_looks",
-    "looks",
-    "seed",
-    "truth",
-    "in_blocks",
-    "dask",
-    "max_memory",
+    *("data", "session", "who", "show", "id_column", "features", "ignore", "scale", "margin"),
+    *("lift", "clusters", "audit", "stop_at", "max_questions", "max_looks", "looks", "seed"),
+    *("truth", "in_blocks", "dask", "max_memory"),
 }
 
 
