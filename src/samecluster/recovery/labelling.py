@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from copy import copy
 
 import numpy as np
 import numpy.typing as npt
@@ -54,6 +55,7 @@ class Labelling:
         self._ledger = ledger
         self._given = len(ledger)
         self._kept_back = 0
+        self._shown: Labelling | None = None
         self._counted = 0
         self.exceptions: tuple[int, ...] = ()
         self.search: MarginSearch | None = None
@@ -80,12 +82,18 @@ class Labelling:
 
     @contextmanager
     def kept_back(self) -> Iterator[None]:
-        """A method in here begins as if nobody had been asked yet; what is known costs nothing."""
-        self._kept_back = len(self._ledger)
+        """A method in here begins as if nobody had been asked yet; what is known costs nothing.
+
+        Until it has had as many answers as it does not know of, the labels of before are shown.
+        """
+        self._kept_back, self._shown = len(self._ledger), copy(self)
+        self.labels, self.how = self.labels.copy(), self.how.copy()
+        self._round_of = self._round_of.copy()
+        self.reset()
         try:
             yield
         finally:
-            self._kept_back = 0
+            self._kept_back, self._shown = 0, None
 
     def implied(self, question: Question) -> Verdict | None:
         """What the answers say about a pair, by themselves or by transitivity."""
@@ -208,22 +216,33 @@ class Labelling:
         number[order] = np.arange(len(order))
         self.labels = number[self.labels]
 
-    def _outdated(self, how: npt.NDArray[np.int8]) -> list[int]:
-        """Items with a predicted label that answers exclude which came after it was written.
+    def _up_to_date(self) -> tuple[IntArray, npt.NDArray[np.int8]]:
+        """Labels, and how they are known, by answers that came after predictions were written, too.
 
         Methods that predict against their answers do so as published.
         """
-        found: set[int] = set()
+        labels, how = self.labels.copy(), self._how_by_answers()
         if self.ground is How.PREDICTED or not (how == How.PREDICTED).any():
-            return []
+            return labels, how
         sure = how if self.probability is None else how + self.probability
+        together: dict[int, list[int]] = {}
+        for item in dict.fromkeys(item for said in self._ledger for item in said.question.pair):
+            together.setdefault(self._ledger.representative(item), []).append(item)
+        for items in together.values():
+            surest = max(items, key=lambda item: float(sure[item]))
+            for item in items if labels[surest] >= 0 else ():
+                if how[item] == How.PREDICTED:
+                    labels[item] = labels[surest]
         for answer in self._ledger:
             one, other = answer.question.pair
-            if answer.verdict is Verdict.DIFFERENT and self.labels[one] == self.labels[other]:
-                guessed = [i for i in (one, other) if how[i] == How.PREDICTED]
-                if guessed and found.isdisjoint((one, other)):
-                    found.add(min(guessed, key=lambda item: float(sure[item])))
-        return sorted(found)
+            if answer.verdict is Verdict.DIFFERENT and labels[one] == labels[other]:
+                guessed = [item for item in (one, other) if how[item] == How.PREDICTED]
+                if guessed:
+                    gone = min(guessed, key=lambda item: float(sure[item]))
+                    items = together[self._ledger.representative(gone)]
+                    items = [item for item in items if how[item] == How.PREDICTED]
+                    labels[items], how[items] = -1, How.UNASSIGNED
+        return labels, how
 
     def close_round(self) -> None:
         self._rounds.append(Round(self.n_questions - self._counted, self.n_labelled))
@@ -231,9 +250,9 @@ class Labelling:
 
     def recovery(self) -> Recovery:
         """All that is known now, as a result of its own."""
-        labels, how = self.labels.copy(), self._how_by_answers()
-        outdated = self._outdated(how)
-        labels[outdated], how[outdated] = -1, How.UNASSIGNED
+        if self._shown is not None and len(self.answers) < self._kept_back:
+            return self._shown.recovery()
+        labels, how = self._up_to_date()
         return Recovery(
             labels=labels,
             how_codes=how,

@@ -4,10 +4,11 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from samecluster import How, clustering_error, recover
+from samecluster import How, Predict, clustering_error, recover, start
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
+from samecluster.oracles.base import checked_reply
 from samecluster.questions.pair import Verdict
 from samecluster.recovery.auto.given_labels import GivenLabels
 from samecluster.recovery.auto.mistakes import too_many_wrong
@@ -29,6 +30,12 @@ def misread(share, seed):
 def checked(labels, **more):
     usual = {"looks": "auto", "random_state": 0, **more}
     return recover(MADE.X, PEOPLE, method=GivenLabels(labels), **usual)
+
+
+def assert_no_label_against_answers(found):
+    for answer in found.answers:
+        one, other = found.labels[list(answer.question.pair)]
+        assert min(one, other) < 0 or (one == other) == (answer.verdict is Verdict.SAME)
 
 
 def n_wrong(found):
@@ -142,6 +149,31 @@ def test_people_go_on_without_worthless_labels_as_if_nobody_had_given_any(seed) 
             or min(one, two) < 0
             or ((one == two) == (answer.verdict is Verdict.SAME))
         ), "what people said before they went on counts, too"
+
+
+@pytest.mark.parametrize("otherwise", [None, Predict(expected_error=0.01)])
+def test_labels_that_are_put_aside_leave_what_people_said_to_be_seen(otherwise) -> None:
+    method = GivenLabels(misread(0.9, 0), otherwise)
+    run = start(MADE.X, method=method, looks="auto", random_state=0)
+    n_aside = 0
+    while not run.done and n_aside < 12:
+        look = run.looks[0]
+        run.tell_look(look, checked_reply(PEOPLE, look))
+        seen = run.snapshot()
+        assert_no_label_against_answers(seen)
+        if seen.given is not None and not seen.given.is_used:
+            n_aside += 1
+            assert seen.count(How.ASKED)
+            assert not seen.count(How.UNASSIGNED)
+    assert n_aside
+
+
+@pytest.mark.parametrize("spent", [10, 25, 40])
+def test_a_budget_that_ends_without_the_given_labels_loses_no_answer(spent) -> None:
+    found = checked(misread(0.9, 0), max_questions=spent)
+    assert_no_label_against_answers(found)
+    assert found.count(How.ASKED)
+    assert not found.count(How.UNASSIGNED)
 
 
 @pytest.mark.parametrize("seed", range(4))

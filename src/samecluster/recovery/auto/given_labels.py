@@ -25,7 +25,8 @@ from samecluster.recovery.auto.mistakes import (
     worth_a_look,
 )
 from samecluster.recovery.labelling import Labelling
-from samecluster.recovery.problem import Method, Problem
+from samecluster.recovery.predict.fill import predict_unlabelled
+from samecluster.recovery.problem import BudgetSpent, Method, Problem
 from samecluster.recovery.result.claims import GivenCheck
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
@@ -83,11 +84,15 @@ class GivenLabels:
         if otherwise is None or isinstance(otherwise, str):
             otherwise = CertifyWithoutMargin()
         # Not the problem's draws: begun again with more answers, it asks what is known by then.
-        rng = np.random.default_rng(len(problem.X))
+        anew = replace(problem, answers=(), rng=np.random.default_rng(len(problem.X)))
+        if labelling.answers:  # there are labels to see, whenever people stop
+            rng = np.random.default_rng(len(problem.X))
+            predict_unlabelled(replace(problem, answers=labelling.answers, rng=rng), labelling)
+            labelling.number_clusters()
         with labelling.kept_back():
-            found = yield from otherwise.plan(replace(problem, answers=(), rng=rng), labelling)
-        if labelling.cut_short:
-            return found
+            yield from otherwise.plan(anew, labelling)
+        if labelling.cut_short:  # its labels know nothing of what people said before
+            raise BudgetSpent
         labelling.reset()
         answered = replace(problem, answers=labelling.answers)
         return (yield from otherwise.plan(answered, labelling))
