@@ -257,6 +257,17 @@ def test_a_model_may_go_on_after_people_and_then_nothing_is_asked(folder) -> Non
     assert found.count(How.ASKED)
 
 
+def test_the_budget_of_a_model_is_no_limit_for_people_and_they_may_set_their_own(folder) -> None:
+    with server(key=SECRET) as at:
+        assert cluster(at, "--max-questions", "5", "--max-looks", "3").returncode == 0
+        _, state, _ = check(max_looks="2")
+    assert state.parameters.get("max_questions") is None
+    assert state.parameters["max_looks"] == 2
+    found, state, _ = check()
+    assert state.parameters["max_looks"] == 2, "what people declared stays"
+    assert found.n_looks == 2
+
+
 def test_people_audit_the_labels_of_a_model(folder) -> None:
     """As the command says at its end: with the labels as hints, and answers of people alone."""
     with server(Habits(item_error=0.05), key=SECRET) as at:

@@ -24,7 +24,7 @@ from samecluster.errors import (
 )
 from samecluster.sessions.session import Session
 from samecluster.sessions.state.items import Changes, Items
-from samecluster.sessions.state.state import State
+from samecluster.sessions.state.state import BUDGETS, State
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.tables import FeatureOptions, Preparation, Table, item_keys
 from samecluster.tables.features.missing import MissingCells
@@ -288,9 +288,11 @@ def _go_on(
     if models and request.looks is None and session.state.parameters.get("looks") is None:
         request = replace(request, looks="auto")  # sheets take people a fraction of the time
     before = session.state.parameters
+    # What a model might spend is no limit for people; they may set their own.
+    lapsed = dict.fromkeys(BUDGETS) if models else {}
     changes = {
         name: value
-        for name, value in request.declared().items()
+        for name, value in {**lapsed, **request.declared()}.items()
         if before.get(name, "auto" if name == "margin" else None) != value
     }
     if changes:
