@@ -18,7 +18,7 @@ def track_of(n: int, right: float, chance: float, seed: int = 0, at_random: bool
     names = ClusterNames()
     names.found(0)
     names.found(1)
-    track = Track(names)
+    track = Track(names, {})
     for item in range(2, n + 2):
         names.add(item, 0 if rng.random() < right else 1)
         track.note(item, 0, chance, at_random)
@@ -33,7 +33,7 @@ def test_a_model_that_is_too_sure_is_believed_less(right) -> None:
 
 
 def test_without_records_the_model_is_believed() -> None:
-    said = Track(ClusterNames()).calibrated(np.array([0.3, 0.9]))
+    said = Track(ClusterNames(), {}).calibrated(np.array([0.3, 0.9]))
     assert said == pytest.approx([0.3, 0.9], abs=1e-6)
 
 
@@ -42,7 +42,7 @@ def test_records_are_judged_by_what_is_known_later() -> None:
     names = ClusterNames()
     names.found(0)
     names.found(1)
-    track = Track(names)
+    track = Track(names, {})
     for item in range(2, 60):
         names.add(item, 1)
         track.note(item, 0, 0.9, False)
@@ -58,7 +58,7 @@ def test_points_that_were_picked_are_judged_apart_from_those_drawn_at_random() -
     names = ClusterNames()
     names.found(0)
     names.found(1)
-    track = Track(names)
+    track = Track(names, {})
     for item in range(2, 202):
         drawn = item % 4 == 0
         names.add(item, 0 if drawn or rng.random() < 0.5 else 1)
@@ -66,6 +66,41 @@ def test_points_that_were_picked_are_judged_apart_from_those_drawn_at_random() -
     others, picked = (track.calibrated(np.array([0.9]), picked=one)[0] for one in (False, True))
     assert picked == pytest.approx(0.5, abs=0.15)
     assert others > 0.9
+
+
+def test_a_point_that_waits_outside_of_its_predicted_group_was_wrong() -> None:
+    """On a sheet half of the points are marked; their own group is found later, or never."""
+    names = ClusterNames()
+    outside: dict[int, set[int]] = {}
+    names.found(0)
+    names.found(1)
+    track = Track(names, outside)
+    for item in range(2, 202):
+        track.note(item, 0, 0.9, False)
+        if item % 2:
+            outside[item] = {0}
+        else:
+            names.add(item, 0)
+    assert len(track) == 200
+    assert track.calibrated(np.array([0.9]), picked=True)[0] == pytest.approx(0.5, abs=0.1)
+
+
+def test_points_that_have_no_group_yet_speak_for_groups_that_nobody_has_met() -> None:
+    """Of 40 random points 4 were marked and wait, and nobody was sure about 4 others."""
+    names = ClusterNames()
+    outside: dict[int, set[int]] = {}
+    names.found(0)
+    track = Track(names, outside)
+    for item in range(1, 41):
+        track.note(item, 0, 0.9, True)
+        if item <= 4:
+            outside[item] = {0}
+        elif item > 8:
+            names.add(item, 0)
+    assert len(track) == 36, "whether the label of an unsure point is right is not known"
+    bound = track.unseen()
+    assert bound is not None
+    assert bound > 8 / 40
 
 
 @pytest.mark.parametrize(("right", "least", "most"), [(0.95, 0.5, 1.0), (0.3, 0.0, 0.2)])
@@ -99,7 +134,7 @@ def test_the_bound_on_unmet_groups_holds_as_often_as_it_says() -> None:
     for _ in range(300):
         names = ClusterNames()
         names.found(0)
-        track = Track(names)
+        track = Track(names, {})
         for item in range(1, 41):
             if rng.random() < 0.1:
                 names.found(item)

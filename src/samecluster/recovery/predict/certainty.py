@@ -13,6 +13,7 @@ group bounds the share of points in groups without an asked one, as an audit wou
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -48,26 +49,46 @@ class _Record(NamedTuple):
 
 
 class Track:
-    """The records of one run, judged by what is known now: groups may have merged since."""
+    """The records of one run, judged by what is known now: groups may have merged since.
 
-    def __init__(self, names: ClusterNames) -> None:
-        self._names = names
+    ``outside`` has the groups that items are known not to be in. An item that waits for its group
+    outside of the one that was predicted was wrong there; of one that nobody was sure about it is
+    not known.
+    """
+
+    def __init__(self, names: ClusterNames, outside: Mapping[int, Collection[int]]) -> None:
+        self._names, self._outside = names, outside
         self._records: list[_Record] = []
+        self._noted: set[int] = set()
         self._n_before = 0
 
     def note(self, item: int, predicted: int, chance: float, at_random: bool) -> None:
         """What was said of an item just before its answer."""
         self._records.append(_Record(item, predicted, chance, at_random))
+        self._noted.add(item)
+
+    def __contains__(self, item: int) -> bool:
+        """Whether there is a record of an item."""
+        return item in self._noted
 
     def end_of_known_answers(self) -> None:
         """The records so far are of answers that were there before this run.
 
         Which of them were drawn at random is forgotten; as many as usual are thought to be.
         """
-        self._n_before = len(self._records)
+        self._n_before = len(self)
 
     def __len__(self) -> int:
-        return len(self._records)
+        return len(self._answered())
+
+    def _answered(self) -> list[_Record]:
+        """The records of which it is known whether they were right."""
+        name_of = self._names.name_of
+        return [
+            one
+            for one in self._records
+            if one.item in name_of or name_of[one.predicted] in self._outside.get(one.item, ())
+        ]
 
     def calibrated(self, chances: Array, picked: bool = False) -> FloatArray:
         """The odds of being right for points whose predicted group has these chances (n,).
@@ -76,11 +97,11 @@ class Track:
         random asks nobody knows how far others differ from those, and all count as such.
         """
         odds = LearnedOdds(_BELIEVED, _WITHIN, _HALF_LIFE)
-        name_of = self._names.name_of
-        drawn = np.array([one.at_random for one in self._records], dtype=np.bool_)
-        if self._records:
-            right = [name_of[one.item] == name_of[one.predicted] for one in self._records]
-            said = np.array([one.chance for one in self._records])
+        name_of, records = self._names.name_of, self._answered()
+        drawn = np.array([one.at_random for one in records], dtype=np.bool_)
+        if records:
+            right = [name_of.get(one.item) == name_of[one.predicted] for one in records]
+            said = np.array([one.chance for one in records])
             odds.fit(signs(said, ~drawn), np.array(right, dtype=float))
         n_drawn = float(drawn.sum()) + self._n_before / DRAWN_EVERY
         like_picked = 1.0 if picked else _ENOUGH_DRAWN / (_ENOUGH_DRAWN + n_drawn)
@@ -90,7 +111,8 @@ class Track:
         """At most this share of the points that were not asked is in groups without an asked one.
 
         The share only falls as groups are met, so that counting all random asks is on the safe
-        side. None if there was no random ask.
+        side, and so is counting what has no group yet as if it were in none that is known. None if
+        there was no random ask.
         """
         from scipy.special import betaincinv  # slow to load, and no first question needs it
 
@@ -101,7 +123,8 @@ class Track:
         first = {
             name: min(place[i] for i in self._names.members[name]) for name in self._names.alive
         }
-        new = sum(place[item] == first[self._names.name_of[item]] for item in drawn)
+        name_of = self._names.name_of
+        new = sum(i not in name_of or place[i] == first[name_of[i]] for i in drawn)
         if new == len(drawn):
             return 1.0
         return float(betaincinv(new + 1, len(drawn) - new, _UNSEEN_CONFIDENCE))

@@ -69,12 +69,8 @@ class GroupModel(Protocol):
         """(n, k) probabilities of the groups for all rows."""
         ...
 
-    def similarities(self, items: Sequence[int]) -> Array:
-        """(len(items), n) how alike items and all rows are, about 1 for an item with itself."""
-        ...
-
     def alike(self, items: Sequence[int], others: Sequence[int]) -> FloatArray:
-        """(len(items), len(others)) the same for some pairs."""
+        """(len(items), len(others)) how alike items are, about 1 for an item with itself."""
         ...
 
     def same_groups(self) -> FloatArray:
@@ -155,7 +151,9 @@ class Predictor:
         self._turn = 0
         self._misfits: set[int] = set()
         self._drawn: set[int] = set()
-        self._track = Track(names)
+        # What the regression and clouds say of points whose answers have come and are not taken in.
+        self._foretold: dict[int, tuple[FloatArray, FloatArray]] = {}
+        self._track = Track(names, self._outside)
         self._second = SecondOpinion()
 
     @property
@@ -238,7 +236,7 @@ class Predictor:
         """
         share, asked = self._track.unseen(), self._model.asked
         if share is None or self._sizes is None:
-            return None if share is None else share * (1.0 - len(asked) / len(self.core))
+            return None if share is None else share * (1.0 - len(set(asked)) / len(self.core))
         passed_over = self._n_unasked(self._sizes)[np.unique(asked)].sum() / len(self._at)
         return min(share + float(passed_over), 1.0)
 
@@ -276,22 +274,46 @@ class Predictor:
         self._cloud_table = None  # that of the sample
         self._cells = cells
 
+    def foretell(self, items: Iterable[int]) -> None:
+        """Keep what is said of points whose answers came together, before any of them is learned.
+
+        Each is taken as it was when it was shown. Those that are not where they were predicted may
+        wait for their group for long, and count from now on; so do those that nobody was sure of.
+        """
+        if self._model.targets.shape[1] < 2:
+            return
+        for item in items:
+            at = self._at[item]
+            if at >= 0 and at not in self._model.asked:
+                self._note_said(item)
+                assert self._regression_table is not None
+                self._foretold[item] = self._regression_table[at], self._cloud_scores()[at]
+
     def _record(self, item: int) -> None:
         """Keep what was said of a point before its answer.
 
         Misfits do not count: they are picked because they are likely to be wrong, whatever is said.
         """
         at, k = self._at[item], self._model.targets.shape[1]
-        if at < 0 or at in self._model.asked or at in self._misfits or k < 2:
-            return
-        chances = self._chances()[at]
         column = self._column(self._names.name_of[item])
-        if column < k and self._regression_table is not None:
-            by_regression = float(self._regression_table[at, column])
-            self._second.note(by_regression, self._cloud_scores()[at], column)
+        if item in self._foretold:
+            regression, clouds = self._foretold.pop(item)
+        elif at < 0 or at in self._model.asked or at in self._misfits or k < 2:
+            return
+        else:
+            self._note_said(item)
+            if column == k:
+                return
+            assert self._regression_table is not None
+            regression, clouds = self._regression_table[at], self._cloud_scores()[at]
+        if column < len(regression):
+            self._second.note(float(regression[column]), clouds, column)
+
+    def _note_said(self, item: int) -> None:
+        chances = self._chances()[self._at[item]]
         # Not by the row of the core: of copies it may be another that was asked about.
         predicted = self._names.representative(self._names.alive[int(chances.argmax())])
-        if predicted != item:
+        if predicted != item and item not in self._track:
             self._track.note(item, predicted, float(chances.max()), item in self._drawn)
 
     def _column(self, group: int) -> int:
@@ -305,6 +327,7 @@ class Predictor:
                 groups.remove(gone)
                 groups.add(kept)
         self._cloud_table = None
+        self._foretold.clear()
         self._forget()
 
     def end_of_known_answers(self) -> None:
@@ -314,6 +337,7 @@ class Predictor:
     def rule_out(self, item: int, group: int) -> None:
         """A point is known not to be in a group."""
         self._outside.setdefault(item, set()).add(group)
+        self._foretold.pop(item, None)
 
     def outside(self, item: int) -> set[int]:
         """The groups that a point is known not to be in."""
@@ -377,11 +401,6 @@ class Predictor:
         same = self.sameness.chances(scores, members)
         fewer = members[:, None] < members
         return np.where(fewer, same, np.where(fewer.T, same.T, np.maximum(same, same.T)))
-
-    def similarities(self, items: Sequence[int]) -> Array:
-        """(len(items), n) how alike points of the core and all rows are; 0 outside of the core."""
-        rows = self._model.similarity.rows(self._at[list(items)])
-        return np.where(self._at >= 0, rows[:, self._at], np.float32(0.0))
 
     def alike(self, items: Sequence[int], others: Sequence[int]) -> FloatArray:
         """(len(items), len(others)) how similar points of the core are to others of the core."""
@@ -472,20 +491,16 @@ class Predictor:
 
         The first few are spread over the data. Later ones remove most doubt per question; once
         little is left, every other one is the point that fits its predicted group worst as a
-        cloud, as long as clouds describe the answers. Every eighth is drawn at random.
+        cloud, as long as clouds describe the answers.
         """
         open_ = self._open((*skip, *under_way))
         candidates = np.flatnonzero(open_)
         if not len(candidates):
             return None
-        if len(self._names.alive) < 2 or self.is_starting:
+        if self._is_spreading:
             weights = self._unexplained(under_way)
             return int(self.core[self._most_spread(candidates, open_, weights=weights)])
         self._turn += 1
-        if self._turn % DRAWN_EVERY == 0:
-            item = int(self._rng.choice(self._rows_of(candidates)))
-            self._drawn.add(item)
-            return item
         if self._wanted is not None:
             doubtful = self._chances()[candidates].max(axis=1) < _BEYOND_DOUBT
             wanted = candidates[doubtful & self._wanted[self.core[candidates]]]
@@ -497,6 +512,22 @@ class Predictor:
         else:
             self._misfits.add(at)
         return int(self.core[at])
+
+    def next_or_drawn_item(self, skip: Iterable[int], under_way: Collection[int]) -> int | None:
+        """The same, but every eighth is drawn at random, and must be asked about."""
+        if self._is_spreading or (self._turn + 1) % DRAWN_EVERY:
+            return self.next_item(skip, under_way)
+        self._turn += 1
+        candidates = np.flatnonzero(self._open((*skip, *under_way)))
+        if not len(candidates):
+            return None
+        item = int(self._rng.choice(self._rows_of(candidates)))
+        self._drawn.add(item)
+        return item
+
+    @property
+    def _is_spreading(self) -> bool:
+        return len(self._names.alive) < 2 or self.is_starting
 
     def drawn_items(self, count: int, skip: Collection[int]) -> list[int]:
         """Points of the core drawn at random among those that nobody was asked about."""

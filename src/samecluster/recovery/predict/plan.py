@@ -222,7 +222,9 @@ class PredictRun:
             self.placing.take(pair, verdict)
         if Verdict.SAME in verdicts:
             self.placing.recall(waiting)
-        self.aside |= {one.item for one in placed if one not in waiting and one.cluster < 0}
+        unplaced = {one.item for one in placed if one not in waiting and one.cluster < 0}
+        self.model.foretell(unplaced)
+        self.aside |= unplaced
         return waiting
 
     def _play_looks(self) -> Plan[None]:
@@ -249,7 +251,7 @@ class PredictRun:
         chosen = [item for item in self._first if item not in self.aside][: max(count, 0)]
         self._first = [item for item in self._first if item not in chosen]
         while len(chosen) < count:
-            item = self.model.next_item(self.aside, [*waiting, *chosen])
+            item = self.model.next_or_drawn_item(self.aside, [*waiting, *chosen])
             if item is None:
                 break
             chosen.append(item)

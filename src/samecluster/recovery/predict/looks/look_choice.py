@@ -45,7 +45,11 @@ _FIRST_ANSWERS = 30.0  # answers that a label's worth is measured by while there
 
 
 class LookModel(GroupModel, Protocol):
-    """A model that also draws points, and remembers what was ruled out."""
+    """A model that also draws points, and remembers what it said and what was ruled out."""
+
+    def foretell(self, items: Iterable[int]) -> None:
+        """Keep what is said of points whose answers came together, before they are learned."""
+        ...
 
     def drawn_items(self, count: int, skip: Collection[int]) -> list[int]:
         """Rows drawn at random among those that are not known."""

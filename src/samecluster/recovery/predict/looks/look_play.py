@@ -92,7 +92,9 @@ class LookPlay:
 
     def _place(self, items: Sequence[int]) -> Plan[None]:
         clusters = yield from self._placing.place(items)
-        self._aside |= {i for i, c in zip(items, clusters, strict=True) if c < 0}
+        unplaced = {i for i, c in zip(items, clusters, strict=True) if c < 0}
+        self._model.foretell(unplaced)
+        self._aside |= unplaced
 
     def _sort(self, offer: Offer) -> Plan[None]:
         """A sheet beside the member that is most like its items; what is marked waits."""
@@ -123,6 +125,7 @@ class LookPlay:
         marked = np.array([item in self.choice.waiting for item in items])
         left = np.array([verdict is Verdict.SAME for verdict in verdicts])
         self.choice.left.heard(said[clear], marked[clear], left[clear])
+        self._model.foretell(items)
         for at, (question, verdict) in enumerate(zip(sheet.questions, verdicts, strict=True)):
             self._placing.heard(question, groups[at], verdict)
             if verdict is Verdict.SAME:
