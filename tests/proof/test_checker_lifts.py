@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from samecluster import recover
@@ -43,6 +43,7 @@ def test_the_checker_imports_nothing_of_the_package() -> None:
         max_size=8,
     ),
 )
+@example(2, [[0.0, 0.0, 0.0], [0.0, 1.0, 5e-324]])  # a column with the smallest range there is
 def test_the_checker_computes_the_same_bits(degree, rows) -> None:
     points = np.array(rows)
     low, high = points.min(axis=0), points.max(axis=0)

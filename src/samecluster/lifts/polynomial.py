@@ -61,7 +61,10 @@ class Polynomial:
             raise InvalidInputError("lift: no column varies, so nothing can be lifted")
         low, high = low[columns], high[columns]
         shift = low / 2.0 + high / 2.0
-        exponent = np.frexp(high / 2.0 - low / 2.0)[1]
+        half = high / 2.0 - low / 2.0
+        # Half of the smallest number there is is nothing, and huge ranges overflow unless halved.
+        with np.errstate(over="ignore"):
+            exponent = np.where(half > 0, np.frexp(half)[1], np.frexp(high - low)[1] - 1)
         return PolynomialColumns(
             self.degree,
             tuple(columns.tolist()),

@@ -17,9 +17,12 @@ from samecluster.tables import FeatureOptions, Preparation
 from samecluster.tables.reading.images import IMAGE_BY
 from samecluster.workspace.request import Request, listed
 
-_READING = (
-    *("separator", "decimal", "encoding", "missing", "header", "max_memory", "order", "image_size"),
-)
+# Fields of a request that say how data is written, and the kinds of their values if they are given
+_READING: dict[str, type | tuple[type, ...]] = {
+    **dict.fromkeys(("separator", "decimal", "encoding", "order"), str),
+    **{"missing": list, "header": bool, "max_memory": (int, float), "image_size": int},
+}
+_ALSO_READ = {"vectors": str, "words": str, "show": list, "image_by": str}
 # The option, the field of a request, and the field of `FeatureOptions` that say the same.
 _FEATURES = (
     ("--features", "features", "features"),
@@ -100,6 +103,7 @@ class StoredPreparation:
                 value = stored["wanted"][field.name]
                 wanted[field.name] = tuple(value) if isinstance(value, list) else value
                 _check_kind(field.name, wanted[field.name], field.default)
+        _check_reading(stored["reading"])
         drawn = stored.get("drawn")
         return cls(
             Preparation.from_json(json.dumps(stored["features"])),
@@ -189,6 +193,17 @@ def _check_kind(name: str, value: Any, usual: Any) -> None:
         fits = type(value) is type(usual)
     if not fits:
         raise TypeError(f"{name} cannot be {value!r}")
+
+
+def _check_reading(stored: Mapping[str, Any]) -> None:
+    """TypeError if something that is said of how data is written is of another kind than usual."""
+    for name, kind in {**_READING, **_ALSO_READ}.items():
+        value = stored.get(name)
+        fits = value is None or isinstance(value, kind)
+        if isinstance(value, list):
+            fits = fits and all(isinstance(text, str) for text in value)
+        if not fits:
+            raise TypeError(f"{name} cannot be {value!r}")
 
 
 def _fixed(option: str, given: Any, before: Any) -> InvalidInputError:
