@@ -5,7 +5,7 @@ BIN := .venv/bin
 # that like is compared with like.
 ONE_THREAD := OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 NUMBA_NUM_THREADS=1
 
-.PHONY: help demo test test-long test-mutants test-wheel coverage lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-lifts bench-imperfect bench-liar bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve bench-load bench-looks bench-waits bench-assign bench-slips bench-real bench-real-proofs bench-peers reproduce docs docs-pictures docs-reference browser
+.PHONY: help demo test test-long test-mutants test-wheel coverage lint clean bench bench-recur bench-mvee bench-startup bench-questions bench-speed bench-lower-bounds bench-audits bench-predict bench-lifts bench-imperfect bench-liar bench-startup-table bench-scale bench-remaining bench-startup-label bench-startup-serve bench-load bench-looks bench-waits bench-assign bench-slips bench-real bench-real-proofs bench-real-constants bench-peers reproduce docs docs-pictures docs-reference browser
 
 help:
 	@echo "make demo       recover 100,000 points from a simulated oracle"
@@ -18,7 +18,7 @@ help:
 	@echo "make reproduce  the paper's figures and statements, about two minutes; report in reproduced/"
 	@echo "make bench      all benchmarks: bench-questions, -speed, -recur, -lower-bounds, -audits, -predict, -lifts, -imperfect, -liar, -mvee, -startup, -startup-table, -startup-label, -startup-serve, -remaining; and bench-scale, which writes gigabytes, bench-load, 32 people for ten minutes, bench-looks, half an hour, bench-waits, bench-assign and bench-slips"
 	@echo "make bench-peers  other tools on the same instances, about half an hour; writes benchmarks/peers/results.md"
-	@echo "make bench-real   real tables, pictures and texts, beside other tools: hours; goes on where it was stopped; bench-real-proofs: what the attempt at proofs costs on them, half an hour"
+	@echo "make bench-real   real tables, pictures and texts, beside other tools: hours; goes on where it was stopped; bench-real-proofs: what the attempt at proofs costs on them, half an hour; bench-real-constants: how much each set owes to constants chosen on it, two hours"
 	@echo "make docs       the site of the documentation in site/, strict; docs-pictures and docs-reference make its pictures and its reference pages again"
 	@echo "make clean      remove .venv and caches"
 
@@ -69,8 +69,8 @@ bench-peers: .venv-peers/installed
 bench-real: .venv-real/installed
 	$(ONE_THREAD) .venv-real/bin/python -m benchmarks.real
 
-bench-real-proofs: .venv-real/installed
-	$(ONE_THREAD) .venv-real/bin/python -m benchmarks.real.proofs
+bench-real-proofs bench-real-constants: bench-real-%: .venv-real/installed
+	$(ONE_THREAD) .venv-real/bin/python -m benchmarks.real.$*
 
 bench-remaining bench-assign bench-slips: bench-%: .venv-real/installed
 	$(ONE_THREAD) .venv-real/bin/python -m benchmarks.$*

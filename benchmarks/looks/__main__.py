@@ -8,7 +8,7 @@ value and goal.
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from time import process_time
 from typing import Any
@@ -18,6 +18,7 @@ import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
 from benchmarks.real.sets import data
+from benchmarks.real.tables import is_close
 from samecluster import LookSizes, Verdict, clustering_error, recover, start
 from samecluster.instances import make_ellipsoids
 from samecluster.oracles import LabelOracle
@@ -48,6 +49,13 @@ GOALS = {
     "docstrings": (Goal(500, 25.0), Goal(1000, 13.0)),
     "modules": (Goal(500, 20.0), Goal(1000, 4.0)),
 }
+
+SAID = (
+    *("digits", "segment", "vowel", "vehicle", "movement_libras"),
+    *("penbased:4000", "letter:4000", "docstrings:3000"),
+)
+SAID_AT = (25, 50, 80, 120, 200)
+"""Sets and numbers of looks at which what is said of the error is compared with it."""
 
 GROUPS = {"modules": 10.0}
 """By how many per cent the number of groups may be off at the end."""
@@ -108,13 +116,42 @@ def real(name: str, seeds: int) -> None:
         pairs = np.mean([one.questions for one in reached])
         shown = np.mean([one.shown for one in reached])
         seeds_apart = " ".join(f"{one.error:.3g}" for one in reached)
-        said = f"{groups:.3g} groups of {len(np.unique(labels))}, {pairs:.0f} pairs settled, "
-        said += f"{shown:.0f} items shown, seeds {seeds_apart}"
-        tell(f"{name}, % wrong at {goal.looks} looks ({said})", error, goal.error)
+        more = f"{groups:.3g} groups of {len(np.unique(labels))}, {pairs:.0f} pairs settled, "
+        more += f"{shown:.0f} items shown, seeds {seeds_apart}"
+        tell(f"{name}, % wrong at {goal.looks} looks ({more})", error, goal.error)
     if name in GROUPS:
         k = len(np.unique(labels))
         off = float(np.mean([abs(run[-1].groups - k) / k for run in runs]))
         tell(f"{name}, % by which the number of groups is off", 100.0 * off, GROUPS[name])
+
+
+def said(_: str, seeds: int) -> None:
+    """How often what runs said of their error was within a factor of two of it, or .3 points."""
+    close = []
+    for name in SAID:
+        X, labels = data(name)
+        for seed in range(seeds):
+            for looks, told, true in _said_and_true(X, labels, seed):
+                close.append(is_close(told, true))
+                print(f"{name} {seed}, {looks} looks: {100 * told:.2f} said, {100 * true:.2f} true")
+    missed = 100.0 * (1.0 - float(np.mean(close)))
+    tell(f"% of {len(close)} checkpoints where the error was not near what was said", missed, 15.0)
+
+
+def _said_and_true(X: Points, labels: Labels, seed: int) -> Iterator[tuple[int, float, float]]:
+    oracle, n_looks = LabelOracle(labels), 0
+    settings: dict[str, Any] = {"method": Predict(expected_error=0.0), "random_state": seed}
+    run = start(X, looks="auto", max_looks=SAID_AT[-1], **settings)
+    while run.looks:
+        look = run.looks[0]
+        run.tell_look(look, next(reply for _, reply in oracle.reply_many([look])))
+        n_looks += 1
+        if n_looks in SAID_AT:
+            known = run.snapshot() if run.looks else run.result
+            tells = known.foresight is not None and known.foresight.tells
+            if tells and known.probability is not None:
+                told = float(np.mean(1.0 - known.probability))
+                yield n_looks, told, clustering_error(known.labels, labels)
 
 
 def paper(_: str, seeds: int) -> None:
@@ -188,7 +225,8 @@ def _audit_looks(seed: int, size: int, decoys: int) -> int:
 
 def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.looks", description=__doc__)
-    parts: dict[str, Callable[[str, int], None]] = {"audit": audit, "paper": paper, "waits": waits}
+    parts: dict[str, Callable[[str, int], None]]
+    parts = {"audit": audit, "paper": paper, "waits": waits, "said": said}
     parts |= dict.fromkeys(GOALS, real)
     parser.add_argument("part", nargs="*", choices=[*parts, []], help="all, if none is named")
     parser.add_argument("--seeds", type=int, default=5, help="how many, from 0")
