@@ -12,7 +12,6 @@ from samecluster.questions.pair import Verdict
 from samecluster.sessions.event_log import Overtaken
 from samecluster.sessions.intake import SentAnswer, sending_fields
 from samecluster.sessions.look_answers import new_answers, said_again
-from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.question import (
     SessionLook,
     SessionQuestion,
@@ -20,6 +19,7 @@ from samecluster.sessions.question import (
     pair_from,
     pair_named,
 )
+from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.state.votes import Vote, pair_of
 from samecluster.sessions.storage.look_format import Looked, checked_reply, reply_body
@@ -28,7 +28,7 @@ from samecluster.sessions.storage.look_format import Looked, checked_reply, repl
 class AnswerDesk:
     """Where answers become events. `samecluster.Session` has these methods."""
 
-    def __init__(self, recorder: Recorder, queue: LookQueue) -> None:
+    def __init__(self, recorder: Recorder, queue: QuestionQueue) -> None:
         self._recorder, self._queue = recorder, queue
         # Keys under which what stood already was said again: no event has them.
         self._repeated: dict[tuple[str | None, str], Vote] = {}
@@ -126,7 +126,7 @@ class AnswerDesk:
         if undone is not None and undone.looked == looked:
             news = said_again(state, said)
         if news is None:
-            news = new_answers(look, said, who, state, self._queue, self._queue.engine)
+            news = new_answers(look, said, who, state, self._queue)
         body = {"look": look.body, "reply": dict(reply), **sending}
         body["answers"] = [list(answer) for answer in news]
         if looked.decoys:

@@ -26,8 +26,8 @@ from samecluster.sessions.conflicts import (
     ranked,
 )
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
+from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.second_looks import (
     SecondLooks,
@@ -42,7 +42,7 @@ from samecluster.sessions.state.votes import Vote
 class Disagreement:
     """Disagreement to labels and answers. `samecluster.Session` has these methods."""
 
-    def __init__(self, recorder: Recorder, known: KnownLabels, queue: LookQueue) -> None:
+    def __init__(self, recorder: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
         self._recorder, self._known, self._queue = recorder, known, queue
         self._second_looks = SecondLooks(recorder, known, queue)
 

@@ -33,9 +33,9 @@ from samecluster.sessions.disagreement import Disagreement
 from samecluster.sessions.event_log import EventLog
 from samecluster.sessions.intake import Intake
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.parameters import checked_parameters
 from samecluster.sessions.progress import Progress, reason_of_end
+from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.items import Items
@@ -110,7 +110,7 @@ class Session:
     ) -> None:
         self._log = EventLog(store, state, clock)
         self._known = KnownLabels(state, Engine(X, hints), tuple(prepared))
-        self._queue = LookQueue(state, self._known, clock)
+        self._queue = QuestionQueue(state, self._known, clock)
         self._recorder = Recorder(self._log, self._known)
         self._answers = AnswerDesk(self._recorder, self._queue)
         self.intake = Intake(self._log, self._queue, self._answers.sent_before)
@@ -219,12 +219,12 @@ class Session:
             )
         return session
 
-    ask = _offered(LookQueue.ask, "_queue")
-    ask_looks = _offered(LookQueue.ask_looks, "_queue")
-    look = _offered(LookQueue.look, "_queue")
-    question = _offered(LookQueue.question, "_queue")
-    release = _offered(LookQueue.release, "_queue")
-    renew = _offered(LookQueue.renew, "_queue")
+    ask = _offered(QuestionQueue.ask, "_queue")
+    ask_looks = _offered(QuestionQueue.ask_looks, "_queue")
+    look = _offered(QuestionQueue.look, "_queue")
+    question = _offered(QuestionQueue.question, "_queue")
+    release = _offered(QuestionQueue.release, "_queue")
+    renew = _offered(QuestionQueue.renew, "_queue")
 
     tell = _offered(AnswerDesk.tell, "_answers")
     tell_look = _offered(AnswerDesk.tell_look, "_answers")

@@ -19,9 +19,9 @@ from samecluster.recovery.predict.unlikely import VERY_UNLIKELY, UnlikelyAnswer,
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.conflicts import SecondLook
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.parameters import looks_in_use
 from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, Vote, pair_of
@@ -35,7 +35,7 @@ _PAIRS_PER_CHECK = 10
 class SecondLooks:
     """What was checked in this process, and what to check next."""
 
-    def __init__(self, recorder: Recorder, known: KnownLabels, queue: LookQueue) -> None:
+    def __init__(self, recorder: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
         self._recorder, self._known, self._queue = recorder, known, queue
         self._suspects: set[Pair] = set()
         n_looks = recorder.state.n_looks
