@@ -150,16 +150,23 @@ class Declarations:
         is returned. AnswerError, and nothing is written, if they contradict each other or what was
         said before; with ``despite_contradictions`` what was said first is believed.
         """
-        body = self._import_body(answers, source)
+        checked = checked_answers(answers, self._recorder.state.items)
         if not despite_contradictions:
-            refuse_contradictions(self._contradictions_with(body))
-        return self._recorder.append("imported", who, body)
+            refuse_contradictions(self.contradictions_with(checked, source))
+        return self._recorder.append("imported", who, {"source": source, "answers": checked})
 
     def contradictions_with(
         self, answers: Iterable[tuple[str, str, Verdict | str]], source: str
     ) -> list[tuple[Vote, ...]]:
         """The sets of answers that could not all be right if these were imported."""
-        return self._contradictions_with(self._import_body(answers, source))
+        state = self._recorder.state
+        checked = checked_answers(answers, state.items)
+        votes = [
+            Vote(state.n_events + 1, (one, other), Verdict(verdict), source=source)
+            for one, other, verdict in checked
+        ]
+        after = self._recorder.imagined(("imported", None, {"source": source, "answers": checked}))
+        return direct_contradictions(state, votes) + new_contradictions(state, after)
 
     def update(
         self,
@@ -203,19 +210,3 @@ class Declarations:
         """Say that answers about changed items hold for what they are now."""
         checked = [self._recorder.state.items.checked_key(key) for key in keys]
         self._recorder.append("updated", who, {"confirmed": checked})
-
-    def _import_body(
-        self, answers: Iterable[tuple[str, str, Verdict | str]], source: str
-    ) -> dict[str, Any]:
-        checked = checked_answers(answers, self._recorder.state.items)
-        return {"source": source, "answers": checked}
-
-    def _contradictions_with(self, body: Mapping[str, Any]) -> list[tuple[Vote, ...]]:
-        state = self._recorder.state
-        source, number = body["source"], state.n_events + 1
-        votes = [
-            Vote(number, (one, other), Verdict(verdict), source=source)
-            for one, other, verdict in body["answers"]
-        ]
-        after = self._recorder.imagined(("imported", None, body))
-        return direct_contradictions(state, votes) + new_contradictions(state, after)

@@ -74,7 +74,9 @@ class Disagreement:
         a, b = self._known.cluster(a), self._known.cluster(b)
         if a == b:
             raise InvalidInputError(f"two different clusters are needed, got {a} twice")
-        pair = _pair_between(a, b, self._known.snapshot(), self._recorder.state, who)
+        known = self._known.snapshot()
+        ones, twos = _asked_rows(known, a), _asked_rows(known, b)
+        pair = nearest_new_pair(ones, twos, known, self._recorder.state, who)
         return None if pair is None else self._queue.want(pair, who)
 
     def split(
@@ -151,14 +153,6 @@ def _pairs_about(
             gap = float(np.sum((recovery.points[nearest] - recovery.points[row]) ** 2))
             chosen.append((label != own, gap, state.items.keys[nearest]))
     return [(item, comparator) for _, _, comparator in sorted(chosen)]
-
-
-def _pair_between(
-    a: int, b: int, recovery: Recovery, state: State, who: str | None
-) -> tuple[str, str] | None:
-    """A pair of asked members of two clusters that this person was not asked about, or None."""
-    ones, twos = _asked_rows(recovery, a), _asked_rows(recovery, b)
-    return nearest_new_pair(ones, twos, recovery, state, who)
 
 
 def _asked_rows(recovery: Recovery, label: int) -> IntArray:

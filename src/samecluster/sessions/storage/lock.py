@@ -30,11 +30,7 @@ def one_at_a_time(path: Path) -> Iterator[None]:
     """
     lock = path.with_name(f"{path.name}-lock")
     new_file(lock)
-    with closing(
-        sqlite3.connect(lock, timeout=_LONGEST_CHANGE, isolation_level=None)
-    ) as connection:
-        connection.execute("PRAGMA journal_mode = MEMORY")
-        connection.execute("BEGIN EXCLUSIVE")
+    with closing(_exclusive(lock, _LONGEST_CHANGE)):
         yield
 
 
@@ -67,18 +63,26 @@ class WriterLock:
             self._connection.close()
 
     def _locked(self, session: Path) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path, timeout=0, isolation_level=None, check_same_thread=False
-        )
         try:
-            connection.execute("PRAGMA journal_mode = MEMORY")
-            connection.execute("BEGIN EXCLUSIVE")
+            return _exclusive(self._path, 0)
         except sqlite3.Error:
-            connection.close()
             raise StoreError(
                 f"{session} is open for writing in another process; close it there first"
             ) from None
-        return connection
+
+
+def _exclusive(lock: Path, seconds: float) -> sqlite3.Connection:
+    """A connection that alone has the file until it is closed; waits that long for it."""
+    connection = sqlite3.connect(
+        lock, timeout=seconds, isolation_level=None, check_same_thread=False
+    )
+    try:
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection
 
 
 def _inode(path: Path) -> int | None:
