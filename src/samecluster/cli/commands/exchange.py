@@ -6,8 +6,9 @@ Nothing heavy is imported before a command runs, as help texts are made from thi
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -241,12 +242,7 @@ def update(
     request = Request(data=data, vectors=vectors, who=who)
     changes, now = data_changes(path, request)
     names = ItemNames(now)
-    facts: dict[str, Any] = {
-        "added": changes.added,
-        "removed": changes.removed,
-        "changed": changes.changed,
-        "reordered": changes.reordered,
-    }
+    facts = asdict(changes)
     lines = [f"{changes}." if changes else "The data is what the session is about."]
     words = ("added", "removed", "changed")
     listed = {word: names.known(facts[word]) for word in words}

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import hashlib
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from samecluster.errors import ProtocolError
@@ -249,12 +250,7 @@ async def _change(context: ServerContext, work: Callable[[Session], None]) -> An
 
 async def _preview_of(context: ServerContext, look: Callable[[Session], Effect]) -> Any:
     effect = await asyncio.to_thread(on_a_copy, context.opened, look)
-    return {
-        "text": str(effect),
-        "undecided": effect.undecided,
-        "decided": effect.decided,
-        "changed": effect.changed,
-    }
+    return {"text": str(effect), **asdict(effect)}
 
 
 def _asked(questions: list[SessionQuestion]) -> dict[str, Any]:
