@@ -34,8 +34,7 @@ from samecluster.large.api import recover_large
 from samecluster.oracles import LabelOracle
 from samecluster.points.files import open_points
 from samecluster.workspace.export import ResultFiles
-from samecluster.workspace.in_blocks.added_rows import taken_in
-from samecluster.workspace.in_blocks.all_rows import labelled_rows, swept
+from samecluster.workspace.in_blocks.all_rows import labelled_rows, swept, taken_in
 from samecluster.workspace.open import OpenSession, open_session
 from samecluster.workspace.request import Request
 

@@ -10,8 +10,7 @@ import pytest
 from samecluster._typing import IntArray
 from samecluster.sessions.session import Session
 from samecluster.workspace.export import ResultFiles
-from samecluster.workspace.in_blocks.added_rows import taken_in
-from samecluster.workspace.in_blocks.all_rows import AllRowsSweep, labelled_rows, swept
+from samecluster.workspace.in_blocks.all_rows import AllRowsSweep, labelled_rows, swept, taken_in
 from samecluster.workspace.open import OpenSession
 
 SAMPLE = 600

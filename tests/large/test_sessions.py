@@ -24,8 +24,7 @@ from samecluster.points.survey import Survey
 from samecluster.proof.checker import check, fingerprint
 from samecluster.proof.log import in_parts
 from samecluster.recovery.certify.levels import first_rows
-from samecluster.workspace.in_blocks.added_rows import taken_in
-from samecluster.workspace.in_blocks.all_rows import swept
+from samecluster.workspace.in_blocks.all_rows import swept, taken_in
 from samecluster.workspace.open import OpenSession, open_session, reopen
 from samecluster.workspace.pair_display import checked_columns, compared
 from samecluster.workspace.request import Request

@@ -13,13 +13,13 @@ from samecluster.large.result import check_room
 from samecluster.recovery.result.sentences import count
 from samecluster.tables.writing import FORMATS
 from samecluster.workspace.export import NO_PROOF, ResultFiles, proof_line
-from samecluster.workspace.in_blocks.added_rows import taken_in
 from samecluster.workspace.in_blocks.all_rows import (
     AllRowsSweep,
     is_proving,
     labelled_rows,
     row_counts,
     swept,
+    taken_in,
     write_points,
 )
 

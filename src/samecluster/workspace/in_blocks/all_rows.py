@@ -1,17 +1,19 @@
-"""All rows of data in blocks, labelled by what a session knows of the sample that it asks about."""
+"""All rows of data in blocks, labelled by what a session knows of the sample that it asks about;
+and rows that join the sample, so that they can be asked about."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from samecluster._typing import IntArray
 from samecluster.large.follow import LabelledSample, OpenRows, SampleLabels
 from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress, Write, answers_about
 from samecluster.large.result import label_store
@@ -25,6 +27,7 @@ from samecluster.recovery.result.how import How, ways
 from samecluster.recovery.result.separation import summary_of
 from samecluster.workspace.data import BlockData
 from samecluster.workspace.export import ResultFiles, points_beside, written_points
+from samecluster.workspace.in_blocks.sample import joined
 from samecluster.workspace.open import OpenSession, export_command
 
 
@@ -157,6 +160,23 @@ def write_points(opened: OpenSession, proof: Path, *, force: bool = False) -> Pa
             begin += len(block)
         written.flush()
     return points_beside(proof)
+
+
+def taken_in(opened: OpenSession, to_ask: OpenRows, who: str | None) -> OpenSession:
+    """The session with more rows as items."""
+    data = joined(opened.data, to_ask.rows, to_ask.points)
+    opened.session.update(data.keys, data.X, preparation=data.preparation.to_json(), who=who)
+    return replace(opened, data=data)
+
+
+def with_rows(opened: OpenSession, rows: IntArray, who: str | None) -> OpenSession:
+    """The session with these rows of the data among its items; one pass if some are new."""
+    blocks = opened.block_data
+    new = np.setdiff1d(rows, blocks.rows)
+    if not len(new):
+        return opened
+    _, points = surveyed(blocks.points, new, PIECE, False, threads=os.cpu_count() or 1)
+    return taken_in(opened, OpenRows(new, points, 0), who)
 
 
 def _swept(
