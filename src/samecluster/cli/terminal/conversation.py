@@ -217,10 +217,4 @@ class Conversation(SessionPrompt):
             self._take_back()
             return True
         chosen = next((choice for choice in found if choice.key == key), None)
-        if chosen is None:
-            return False
-        if chosen.parameters is None:
-            session.finish(self.who)
-            return False
-        session.set_parameters(who=self.who, **chosen.parameters)
-        return True
+        return chosen is not None and chosen.take(session, self.who)

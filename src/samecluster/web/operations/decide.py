@@ -220,10 +220,7 @@ async def _choose(context: ServerContext, call: Call) -> Any:
         chosen = next((one for one in offered if one.key == call["key"]), None)
         if chosen is None:
             raise ProtocolError("there is no such choice now; look at the choices again")
-        if chosen.parameters is None:
-            session.finish(call.who)
-        else:
-            session.set_parameters(who=call.who, **chosen.parameters)
+        chosen.take(session, call.who)
 
     return await _change(context, choose)
 
