@@ -59,7 +59,7 @@ _HOMES = {
     **dict.fromkeys(("status", "name", "undo", "history", "doctor"), "session"),
     **dict.fromkeys(("export", "report", "import", "assign", "update"), "exchange"),
     **dict.fromkeys(("doubt", "merge", "split"), "disagreement"),
-    **dict.fromkeys(("demo", "verify", "margin", "reproduce"), "paper"),
+    **dict.fromkeys(("demo", "margin", "reproduce"), "paper"),
     "invite": "serve",
 }
 

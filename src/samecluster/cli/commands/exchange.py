@@ -18,7 +18,6 @@ from samecluster.cli.commands.session import (
     SessionFile,
     Vectors,
     Who,
-    interruptible,
     opened_session,
     session_file,
 )
@@ -70,7 +69,7 @@ def export(
     from samecluster.workspace.export import ResultFiles, Snapshot, write_labels, write_proof
 
     files = ResultFiles(out, proof, prefix=prefix, raw=raw, force=force)
-    with interruptible(), opened_session(session, data, vectors, read_only=True) as opened:
+    with opened_session(session, data, vectors, read_only=True) as opened:
         if opened.blocks is not None:
             print_lines(*export_all(Screen(stderr=True), opened, files))
             return
@@ -192,7 +191,7 @@ def assign(
     files = ResultFiles(out, prefix=prefix, raw=raw, force=force)
     if json and is_stdout(out):
         raise InvalidInputError("only one of --json and -o can go to standard output")
-    with interruptible(), opened_session(session, data, vectors, read_only=True) as opened:
+    with opened_session(session, data, vectors, read_only=True) as opened:
         with Screen(stderr=True).waiting("labelling the rows"):
             labels = label_new_rows(opened, Request(data=new, vectors=new_vectors), files)
         if json:
