@@ -198,10 +198,8 @@ async def _apply_remedy(context: ServerContext, call: Call) -> Any:
 )
 async def _choices(context: ServerContext, _: Call) -> Any:
     summary = context.thread.summary
-    ended, recovery = summary.progress["ended"], summary.recovery
-    if not ended or recovery is None:
-        return {"ended": ended, "choices": []}
-    found = choices(recovery, summary.parameters)
+    ended = summary.progress["ended"]
+    found = choices(summary.recovery, summary.parameters) if ended else []
     return {"ended": ended, "choices": [{"key": c.key, "text": c.text} for c in found]}
 
 

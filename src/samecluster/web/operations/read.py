@@ -241,10 +241,8 @@ _MEMBER = shared("Member", record(item=ITEM, how=HOW, probability=nullable(NUMBE
     ),
 )
 async def _board(context: ServerContext, call: Call) -> Any:
-    summary = context.thread.summary
-    return await asyncio.to_thread(
-        GroupBoard(context.views).page, call["offset"], call["limit"], summary
-    )
+    board = GroupBoard(context.views, context.thread.summary)
+    return await asyncio.to_thread(board.page, call["offset"], call["limit"])
 
 
 @OPERATIONS.declare(
@@ -266,9 +264,8 @@ async def _board(context: ServerContext, call: Call) -> Any:
     errors=[NOT_FOUND],
 )
 async def _members(context: ServerContext, call: Call) -> Any:
-    found = GroupBoard(context.views).members(
-        call["number"], call["offset"], call["limit"], call.given.get("how"), context.thread.summary
-    )
+    board = GroupBoard(context.views, context.thread.summary)
+    found = board.members(call["number"], call["offset"], call["limit"], call.given.get("how"))
     if found is None:
         raise HttpError(NOT_FOUND, f"there is no cluster {call['number']}")
     return found
@@ -282,8 +279,9 @@ async def _members(context: ServerContext, call: Call) -> Any:
     errors=[UNUSABLE],
 )
 async def _why(context: ServerContext, call: Call) -> Any:
-    row, recovery = context.views.row(call["item"]), context.thread.summary.recovery
-    if recovery is None:
+    row, summary = context.views.row(call["item"]), context.thread.summary
+    if summary.is_blank:
         return {"text": "Nothing is known yet.", "how": "unassigned"}
+    recovery = summary.recovery
     text = await asyncio.to_thread(why, recovery, row, context.views)
     return {"text": text, "how": How(recovery.how_codes[row]).name.lower()}
