@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -24,18 +24,8 @@ if TYPE_CHECKING:
     from samecluster.workspace.export import ResultFiles
     from samecluster.workspace.open import OpenSession
 
-InBlocks = Annotated[
-    bool,
-    typer.Option(
-        "--in-blocks",
-        help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Truth is a "
-        "column of numbers or a .npy file, and labels go to the folder -o.",
-        rich_help_panel="Reading the data",
-    ),
-]
 
-
-@takes_request("in_blocks", "looks")
+@takes_request("looks")
 def cluster(
     request: Request,
     oracle_cmd: str | None = None,
@@ -60,7 +50,6 @@ def cluster(
     force: Force = False,
     json: Json = False,
     no_session: bool = False,
-    in_blocks: InBlocks = False,
 ) -> None:
     """Find the groups in data with a program that answers, or with the truth as a simulation.
 
@@ -71,6 +60,9 @@ def cluster(
 
     With --llm a language model answers, under the name "model NAME": docs/models.md. Its key is in
     the variable SAMECLUSTER_LLM_KEY.
+
+    With --in-blocks the truth is a column of numbers or a .npy file, and labels of all rows go to
+    the folder -o.
 
     Exit code 0 when nothing is left to ask or the budget is spent, 2 if the data or an option
     cannot be used, 1 if the program fails or something else is wrong, 130 after Ctrl-C.
@@ -103,7 +95,7 @@ def cluster(
         start = partial(CommandOracle, oracle_cmd, parallel=at_once, timeout=timeout, retries=tries)
         program = Program(start, at_once, request.show)
     if llm is not None:
-        _check_chat(replace(request, in_blocks=in_blocks), program, model, criterion)
+        _check_chat(request, program, model, criterion)
         at_once, tries = 4 if parallel is None else parallel, 6 if retries is None else retries
         model, criterion = model or "", criterion or ""
         begin = partial(
@@ -123,7 +115,7 @@ def cluster(
         program = LanguageModel(
             begin, at_once, request.show, model, confirm, is_kept=not no_cache, is_agreed=yes
         )
-    request = replace(request, in_blocks=in_blocks or request.dask is not None)
+    request = replace(request, in_blocks=request.in_blocks or request.dask is not None)
     inputs = tuple(Path(path) for path in (request.pairs, request.truth) if path is not None)
     files = ResultFiles(out, proof, report, prefix, raw, force, inputs)
     progress = Screen(stderr=True)

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from samecluster.cli.commands.label import INTERRUPTED
+from samecluster.cli.commands.session import SessionFile
 from samecluster.cli.options import takes_request
 from samecluster.cli.terminal.harmless import print_lines
 from samecluster.workspace.request import Request
@@ -95,10 +96,7 @@ def serve(
 
 
 def invite(
-    session: Annotated[
-        Path,
-        typer.Argument(metavar="SESSION", help="A session file, or the data that it is beside."),
-    ],
+    session: SessionFile,
     name: Annotated[str, typer.Argument(help="The name of the person, as answers will have it.")],
     role: Annotated[
         Role, typer.Option(help="Owners also decide, download and see who takes part.")
