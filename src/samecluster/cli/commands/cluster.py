@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from samecluster._files import is_stdout
 from samecluster.cli.commands.label import INTERRUPTED
 from samecluster.cli.options import Force, Json, LanguageModel, Program, takes_request
 from samecluster.cli.terminal.harmless import print_json
@@ -69,7 +70,6 @@ def cluster(
 
     Example: samecluster cluster letters.csv --oracle-cmd "python ask.py" -o out.csv
     """
-    from samecluster._files import is_stdout
     from samecluster.cli.terminal.screen import Screen
     from samecluster.oracles import ChatOracle, CommandOracle
     from samecluster.workspace.export import ResultFiles
@@ -307,7 +307,6 @@ def _print_end(
     told: dict[str, object],
     is_kept: bool,
 ) -> None:
-    from samecluster._files import is_stdout
     from samecluster.cli.terminal.closing import next_steps, summary
     from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.item_names import ItemNames

@@ -25,6 +25,7 @@ from samecluster.cli.options import Force, Json
 from samecluster.cli.terminal.harmless import print_json, print_lines
 from samecluster.errors import InvalidInputError
 from samecluster.workspace.request import Request
+from samecluster.workspace.typed_command import typed
 
 Prefix = Annotated[str, typer.Option(help="Put before the names of the new columns.")]
 Raw = Annotated[
@@ -134,7 +135,6 @@ def import_(
     from samecluster.sessions.state.state import State
     from samecluster.sessions.storage.sqlite import SqliteStore
     from samecluster.workspace.known_answers import answers_of, import_new, pairs_as_answers
-    from samecluster.workspace.typed_command import typed
 
     with opened_session(session, data, vectors) as opened:
         keys = opened.session.state.items.keys
@@ -231,7 +231,6 @@ def update(
     from samecluster.tables.messages import first_few
     from samecluster.workspace.item_names import ItemNames
     from samecluster.workspace.open import data_changes, named_in_command, reopen
-    from samecluster.workspace.typed_command import typed
 
     if confirm:
         raise InvalidInputError(

@@ -23,6 +23,7 @@ from samecluster.errors import (
     StoreError,
 )
 from samecluster.workspace.request import Request
+from samecluster.workspace.typed_command import typed
 
 if TYPE_CHECKING:
     from samecluster.workspace.open import OpenSession
@@ -161,7 +162,6 @@ def doctor(
     from samecluster.recovery.result.sentences import count
     from samecluster.sessions.storage.sqlite import SqliteStore, rescue
     from samecluster.workspace.open import SUFFIX
-    from samecluster.workspace.typed_command import typed
 
     path, damage, events, foreign = session_file(session), "", 0, list[str]()
     try:
@@ -239,7 +239,6 @@ def session_file(given: Path) -> Path:
     """The file itself, or the session beside the data that was named."""
     from samecluster._files import is_database
     from samecluster.workspace.open import SUFFIX, session_beside
-    from samecluster.workspace.typed_command import typed
 
     beside = session_beside(given)
     if given.suffix != SUFFIX and beside.exists():
