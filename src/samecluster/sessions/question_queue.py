@@ -233,12 +233,11 @@ class QuestionQueue:
         """What to ask a person next; ``by_pairs`` if they can answer pairs only."""
         now = self._clock()
         undone = self._undone(who, now, lease_seconds, by_pairs)
-        if undone is not None or self._state.finished:
-            return [] if undone is None else [undone]
-        n_held = len(self._leases.held_by_others(who, now))
-        room = self._left("max_questions", n_held)
+        if undone is not None:
+            return [undone]
+        room = self._left("max_questions", len(self._leases.held_by_others(who, now)))
         count = min(count, self._n_looks_left(who, now))
-        if count < 1:
+        if self._state.finished or count < 1:
             return []
         wanted = [] if by_pairs else list(self._wanted_looks.get(who, {}).values())[:count]
         open_ = self._affordable(self._open_looks(who, now, by_pairs), who, now, room)
