@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from samecluster.errors import StoreError
-from samecluster.sessions.storage.session_file import new_file
+from samecluster.sessions.storage.session_file import identity, new_file
 
 _ATTEMPTS = 10
 """Processes that may open and close the session between our touch and our lock; more is a loop."""
@@ -42,7 +42,7 @@ class WriterLock:
         # A holder removes the file when it lets go; the removed file, once locked, is no lock.
         for _ in range(_ATTEMPTS):
             new_file(self._path)
-            self._known = _inode(self._path)
+            self._known = identity(self._path)
             self._connection = self._locked(session)
             if self.is_in_place():
                 return
@@ -51,7 +51,7 @@ class WriterLock:
 
     def is_in_place(self) -> bool:
         """Whether this is the lock that others see; somebody may have removed its file."""
-        return self._known is not None and _inode(self._path) == self._known
+        return self._known is not None and identity(self._path) == self._known
 
     def release(self) -> None:
         try:
@@ -83,10 +83,3 @@ def _exclusive(lock: Path, seconds: float) -> sqlite3.Connection:
         connection.close()
         raise
     return connection
-
-
-def _inode(path: Path) -> int | None:
-    try:
-        return path.stat().st_ino
-    except OSError:
-        return None
