@@ -32,7 +32,8 @@ def test_all_text_files_end_well() -> None:
         pytest.skip("no repository here")
     paths = [ROOT / name for name in listed.stdout.split("\0") if name]
     for path in paths:
-        if path.is_file() and path.suffix not in BINARY:
+        # A file of a program that was stopped in the middle of a line ends as it does.
+        if path.is_file() and path.suffix not in BINARY and path.parent.name != "golden":
             assert troubles(path) == []
 
 
