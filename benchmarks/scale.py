@@ -33,8 +33,8 @@ from samecluster.instances import make_ellipsoids
 from samecluster.large.api import recover_large
 from samecluster.oracles import LabelOracle
 from samecluster.points.files import open_points
-from samecluster.workspace.in_blocks.added_rows import taken_in
-from samecluster.workspace.in_blocks.all_rows import swept, write_all
+from samecluster.workspace.export import ResultFiles
+from samecluster.workspace.in_blocks.all_rows import labelled_rows, swept, taken_in
 from samecluster.workspace.open import OpenSession, open_session
 from samecluster.workspace.request import Request
 
@@ -180,7 +180,8 @@ def labelled(source: Path, truth: Any, settings: dict[str, Any]) -> dict[str, in
             if to_ask is None or not len(to_ask.rows):
                 break
             opened = taken_in(opened, to_ask, None)
-        write_all(opened, Path(settings["out"]), lambda _: None)
+        with labelled_rows(opened, ResultFiles(settings["out"]), lambda _: None):
+            pass
         progress = opened.session.progress()
     return {"questions": progress.n_questions, "sample": progress.n_items, "sweeps": n_sweeps}
 

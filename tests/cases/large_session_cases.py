@@ -1,5 +1,6 @@
 """Sessions on data in blocks with small samples: data in files, and people who know the truth."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +9,8 @@ import pytest
 
 from samecluster._typing import IntArray
 from samecluster.sessions.session import Session
-from samecluster.workspace.in_blocks.added_rows import taken_in
-from samecluster.workspace.in_blocks.all_rows import AllRowsSweep, swept
+from samecluster.workspace.export import ResultFiles
+from samecluster.workspace.in_blocks.all_rows import AllRowsSweep, labelled_rows, swept, taken_in
 from samecluster.workspace.open import OpenSession
 
 SAMPLE = 600
@@ -33,6 +34,14 @@ def write_parquet(folder: Path, X: Any, name: str = "points.parquet", first: int
     named = {"shell": [f"s{row}" for row in rows], "note": [f"note {row}" for row in rows]}
     pq.write_table(pa.table({**named, **columns}), folder / name, row_group_size=1_000)
     return folder / name
+
+
+def write_all(
+    opened: OpenSession, folder: Path, on_progress: Callable[[Any], None] = lambda _: None
+) -> None:
+    """Write labels.npy and how.npy of all rows, as `samecluster export` does."""
+    with labelled_rows(opened, ResultFiles(str(folder)), on_progress):
+        pass
 
 
 def rows_of(opened: OpenSession) -> IntArray:

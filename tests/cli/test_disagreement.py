@@ -181,6 +181,15 @@ def test_a_key_press_is_enough_and_an_interrupt_loses_nothing(session: Path) -> 
     assert facts(session)["questions"] == before + 1
 
 
+def test_an_interrupt_ends_any_command_on_a_session_alike(session: Path, monkeypatch) -> None:
+    def interrupted(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("samecluster.workspace.status.session_facts", interrupted)
+    done = run("status", session)
+    assert (done.returncode, done.stdout) == (130, "\nStopped. All answers are kept.\n")
+
+
 @pytest.mark.parametrize(
     ("effect", "words"),
     [

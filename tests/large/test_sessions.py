@@ -24,8 +24,7 @@ from samecluster.points.survey import Survey
 from samecluster.proof.checker import check, fingerprint
 from samecluster.proof.log import in_parts
 from samecluster.recovery.certify.levels import first_rows
-from samecluster.workspace.in_blocks.added_rows import taken_in
-from samecluster.workspace.in_blocks.all_rows import swept, write_all
+from samecluster.workspace.in_blocks.all_rows import swept, taken_in
 from samecluster.workspace.open import OpenSession, open_session, reopen
 from samecluster.workspace.pair_display import checked_columns, compared
 from samecluster.workspace.request import Request
@@ -37,6 +36,7 @@ from tests.cases.large_session_cases import (
     folder_of,
     rows_of,
     small_sample,
+    write_all,
     write_parquet,
 )
 
@@ -78,7 +78,7 @@ def test_with_a_declared_margin_every_label_is_asked_or_proven_and_right(points,
         assert (MADE.X[rows_of(opened)] == opened.data.X).all()
         opened, found, _ = answered_to_the_end(opened, MADE.labels)
         assert found.by_how[How.ASKED] + found.by_how[How.PROVEN] == 6_000
-        write_all(opened, tmp_path / "found", quietly)
+        write_all(opened, tmp_path / "found")
     labels, how = folder_of(tmp_path / "found")
     assert clustering_error(labels, MADE.labels) == 0
     assert np.bincount(how, minlength=5).tolist() == [found.by_how[how] for how in How]
@@ -93,7 +93,7 @@ def test_with_a_guessed_margin_nothing_is_called_proven(points, tmp_path) -> Non
         opened, found, n_joined = answered_to_the_end(opened, MADE.labels)
         assert not n_joined
         assert found.to_ask is None
-        write_all(opened, tmp_path / "found", quietly)
+        write_all(opened, tmp_path / "found")
         known = opened.session.snapshot()
         rows = rows_of(opened)
     labels, how = folder_of(tmp_path / "found")
@@ -143,7 +143,7 @@ def test_rows_out_of_reach_join_and_are_asked_about(tmp_path) -> None:
         again, last, _ = answered_to_the_end(again, RARE_LABELS)
         assert again.session.state.n_questions > before
         assert not last.by_how[How.UNASSIGNED]
-        write_all(again, tmp_path / "found", quietly)
+        write_all(again, tmp_path / "found")
     labels, _ = folder_of(tmp_path / "found")
     assert clustering_error(labels, RARE_LABELS) == 0
 
@@ -186,12 +186,12 @@ def test_a_session_that_is_opened_again_is_where_it_was(points, tmp_path) -> Non
     with open_session(asked_for(points, margin="1", seed=7)) as opened:
         answer_all(opened, MADE.labels, most=4)
         (question,) = opened.session.ask()
-        write_all(opened, tmp_path / "one", quietly)
+        write_all(opened, tmp_path / "one")
     path = Path(f"{points}.samecluster")
     with reopen(path, read_only=True) as again:
         assert again.session.state.seed == 7
         assert again.session.ask()[0].id == question.id
-        write_all(again, tmp_path / "other", quietly)
+        write_all(again, tmp_path / "other")
     for one, other in zip(folder_of(tmp_path / "one"), folder_of(tmp_path / "other"), strict=True):
         assert (one == other).all()
     with open_session(Request(str(points))) as going_on:
@@ -223,7 +223,7 @@ def test_a_row_outside_the_sample_may_change_and_gets_its_label_then(points, tmp
     changed[moved] = MADE.X[MADE.labels == 1].mean(axis=0)
     np.save(points, changed)
     with reopen(Path(f"{points}.samecluster"), read_only=True) as again:
-        write_all(again, tmp_path / "found", quietly)
+        write_all(again, tmp_path / "found")
     labels, _ = folder_of(tmp_path / "found")
     assert labels[moved] == labels[MADE.labels == 1][0]
 
@@ -244,7 +244,7 @@ def test_ids_and_columns_to_show_are_read_from_parquet(tmp_path) -> None:
         assert cells[0].right.text == f"note {rows[6]}"
         assert float(cells[1].left.text) == MADE.X[rows[5], 1]
         opened, _, _ = answered_to_the_end(opened, MADE.labels)
-        write_all(opened, tmp_path / "found", quietly)
+        write_all(opened, tmp_path / "found")
     assert clustering_error(folder_of(tmp_path / "found")[0], MADE.labels) == 0
 
 
@@ -269,9 +269,9 @@ def test_the_files_appear_when_they_are_complete(points, tmp_path) -> None:
         with pytest.raises(KeyboardInterrupt):
             write_all(opened, tmp_path / "found", interrupted)
         assert sorted(tmp_path.iterdir()) == before
-        write_all(opened, tmp_path / "found", quietly)
+        write_all(opened, tmp_path / "found")
         with pytest.raises(InvalidInputError, match="exists already"):
-            write_all(opened, tmp_path / "found", quietly)
+            write_all(opened, tmp_path / "found")
 
 
 def test_when_the_budget_is_spent_the_rest_is_predicted(points) -> None:
@@ -288,7 +288,7 @@ def test_while_questions_are_left_what_does_not_follow_has_no_label(points, tmp_
         session = tmp_path / f"{margin}.samecluster"
         with open_session(asked_for(points, margin=margin, session=session)) as opened:
             answer_all(opened, MADE.labels, most=3)
-            write_all(opened, tmp_path / margin, quietly)
+            write_all(opened, tmp_path / margin)
         labels, how = folder_of(tmp_path / margin)
         assert np.count_nonzero(how == How.UNASSIGNED) > 100
         assert not np.count_nonzero(how == How.PREDICTED)
@@ -309,7 +309,7 @@ def test_nothing_is_proven_by_a_margin_that_the_answers_refute(points, tmp_path)
         anchor, item = opened.session.anchors()[0], _proven_member(opened, 0)
         opened.session.import_answers([(anchor, item, "different")], "a mistake")
         assert [one.kind for one in opened.session.trouble] == ["refutation"]
-        write_all(opened, tmp_path / "found", quietly)
+        write_all(opened, tmp_path / "found")
         outside = np.setdiff1d(np.arange(6_000), rows_of(opened))
     _, how = folder_of(tmp_path / "found")
     assert (how[outside] <= How.PREDICTED).all()

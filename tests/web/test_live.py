@@ -11,7 +11,7 @@ from samecluster.web import live
 from samecluster.web.links import Participants, links_file
 from samecluster.web.plot import Plot
 from samecluster.web.session_thread import SessionThread
-from samecluster.web.snapshot import SessionSummary
+from samecluster.web.snapshot import SessionSummary, nothing_known
 from tests.cases.session_cases import instance, new_session
 from tests.web.served import in_thread, write_data
 
@@ -97,7 +97,8 @@ def test_the_stream_of_a_link_that_was_revoked_ends(tmp_path, monkeypatch) -> No
 
 
 def summary(version: int, *, trouble: int = 0, ended: str = "") -> SessionSummary:
-    return SessionSummary(version, 0, None, {}, {}, {"n_trouble": trouble, "ended": ended}, {})
+    progress = {"n_trouble": trouble, "ended": ended}
+    return SessionSummary(version, 0, nothing_known(9), {}, {}, progress, {})
 
 
 @pytest.mark.parametrize(

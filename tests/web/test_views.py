@@ -59,27 +59,27 @@ def test_members_beside_a_question_are_sure_ones_and_the_nearest_first(views, su
 
 
 @pytest.fixture(scope="module")
-def board(views):
-    return GroupBoard(views)
+def board(views, summary):
+    return GroupBoard(views, summary)
 
 
 def test_pages_of_members_are_the_doubtful_first_and_hold_all(board, summary) -> None:
     (number, *_) = summary.anchors
-    whole = board.members(number, 0, 200, None, summary)
-    pages = [board.members(number, at, 4, None, summary)["members"] for at in range(0, 60, 4)]
+    whole = board.members(number, 0, 200, None)
+    pages = [board.members(number, at, 4, None)["members"] for at in range(0, 60, 4)]
     assert [member for page in pages for member in page] == whole["members"]
     assert len(whole["members"]) == whole["total"] == whole["size"] - 1
     assert whole["reference"] not in [member["item"] for member in whole["members"]]
     surest = [(How[m["how"].upper()], m["probability"] or 0.0) for m in whole["members"]]
     assert surest == sorted(surest)
-    some = board.members(number, 0, 200, "asked", summary)
+    some = board.members(number, 0, 200, "asked")
     assert some["total"] == [how for how, _ in surest].count(How.ASKED)
     assert some["size"] == whole["size"]
-    assert board.members(99, 0, 4, None, summary) is None
+    assert board.members(99, 0, 4, None) is None
 
 
 def test_cards_are_the_largest_first_each_with_members_of_its_own(board, views, summary) -> None:
-    page = board.page(0, 100, summary)
+    page = board.page(0, 100)
     assert page["total"] == len(page["groups"]) == len(summary.anchors)
     sizes = [group["size"] for group in page["groups"]]
     assert sizes == sorted(sizes, reverse=True)
@@ -92,16 +92,14 @@ def test_cards_are_the_largest_first_each_with_members_of_its_own(board, views, 
         assert how[typical[0]] == How.ASKED
         assert len(doubtful) == min(4, group["n_doubtful"])
         assert all(member["probability"] < 0.9 for member in group["doubtful"])
-    assert [one["number"] for one in board.page(1, 1, summary)["groups"]] == [
-        page["groups"][1]["number"]
-    ]
+    assert [one["number"] for one in board.page(1, 1)["groups"]] == [page["groups"][1]["number"]]
 
 
 def test_members_of_a_group_are_shown_by_the_columns_that_tell_groups_apart(board, summary) -> None:
     """Those in which members of one group differ say nothing about where one belongs."""
-    groups = board.page(0, 48, summary)
+    groups = board.page(0, 48)
     for group in groups["groups"]:
-        shown = board.members(group["number"], 0, 12, None, summary)
+        shown = board.members(group["number"], 0, 12, None)
         assert set(shown["differs"]) == set(groups["differs"])
         assert {"length", "width"} & set(shown["differs"])
 
@@ -122,11 +120,12 @@ def test_the_reason_of_an_asked_label_names_every_answer_about_it(views, summary
             assert f"{said.verdict.value} as {other}" in text
 
 
-def test_before_anything_is_known_there_is_nothing_to_show(board, views, opened) -> None:
+def test_before_anything_is_known_there_is_nothing_to_show(views, opened) -> None:
     blank = SessionSummary.blank(opened.session)
     assert views.clusters(blank) == []
-    assert board.members(0, 0, 4, None, blank) is None
-    assert board.page(0, 4, blank)["groups"] == []
+    board = GroupBoard(views, blank)
+    assert board.members(0, 0, 4, None) is None
+    assert board.page(0, 4)["groups"] == []
     plot = Plot(opened.data.X, ("length", "width"), views)
     labels = plot.labels(blank)
     assert set(labels["labels"]) == {-1}

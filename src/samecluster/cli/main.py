@@ -17,6 +17,7 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 import samecluster
+from samecluster.cli.terminal.harmless import print_error, print_lines
 from samecluster.errors import InvalidInputError, SameClusterError
 
 _HELP: dict[str, Any] = {"help_option_names": ["-h", "--help"]}
@@ -59,7 +60,7 @@ _HOMES = {
     **dict.fromkeys(("status", "name", "undo", "history", "doctor"), "session"),
     **dict.fromkeys(("export", "report", "import", "assign", "update"), "exchange"),
     **dict.fromkeys(("doubt", "merge", "split"), "disagreement"),
-    **dict.fromkeys(("demo", "verify", "margin", "reproduce"), "paper"),
+    **dict.fromkeys(("demo", "margin", "reproduce"), "paper"),
     "invite": "serve",
 }
 
@@ -156,8 +157,6 @@ app = typer.Typer(
 
 def _version(wanted: bool) -> None:
     if wanted:
-        from samecluster.cli.terminal.harmless import print_lines
-
         print_lines(f"samecluster {samecluster.__version__}")
         raise typer.Exit
 
@@ -177,30 +176,22 @@ def main() -> None:
         code = app(standalone_mode=False, prog_name="samecluster")
         sys.stdout.flush()
     except SameClusterError as error:
-        _print_error(str(error))
+        print_error(str(error))
         code = next(code for kind, code in EXIT_CODES.items() if isinstance(error, kind))
     except _CommandLineError as error:
-        from samecluster.cli.terminal.harmless import print_lines
-
         told = io.StringIO()
         error.show(told)  # type: ignore[attr-defined]
         print_lines(*told.getvalue().splitlines(), err=True)
         code = error.exit_code  # type: ignore[attr-defined]
     except typer.Abort:
-        _print_error("stopped")
+        print_error("stopped")
         code = 1
     except MemoryError:
-        _print_error("there is not enough memory; for large data there is --in-blocks")
+        print_error("there is not enough memory; for large data there is --in-blocks")
         code = 1
     except OSError as error:  # of a file it says which; standard output has no name
-        _print_error(str(error) if error.filename else f"standard output: {error.strerror}")
+        print_error(str(error) if error.filename else f"standard output: {error.strerror}")
         code = 1
         with contextlib.suppress(OSError, ValueError):  # or it would be tried again at the end
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     sys.exit(code)
-
-
-def _print_error(text: str) -> None:
-    from samecluster.cli.terminal.harmless import print_error
-
-    print_error(text)

@@ -17,11 +17,7 @@ import typer
 from samecluster.workspace.request import Request, option_of
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from samecluster.oracles import ChatOracle, CommandOracle
-    from samecluster.oracles.command_protocol import ShownItem
-
 
 Force = Annotated[
     bool,
@@ -230,62 +226,25 @@ def takes_request(*without: str) -> Callable[[Callable[..., None]], Callable[...
 
 
 @dataclass(frozen=True)
-class OracleCommandOptions:
-    """A command line, copies side by side, seconds for an answer, and how often to try again.
+class Program:
+    """A program that answers in place of a person.
 
-    ``show`` are the columns of a table that it may see, as the user names them.
+    ``start`` makes the oracle from a function that shows a row, ``parallel`` is how many questions
+    it has at a time, and ``show`` are the columns that it may see, as the user names them.
     """
 
-    command: str
+    start: Callable[..., CommandOracle | ChatOracle]
     parallel: int
-    timeout: float
-    retries: int
-    show: list[str] | None = None
-
-    def oracle(self, shown: Callable[[int], ShownItem]) -> CommandOracle:
-        """What answers by this program, which gets to see of a row what ``shown`` gives."""
-        from samecluster.oracles import CommandOracle
-
-        return CommandOracle(
-            self.command, shown, parallel=self.parallel, timeout=self.timeout, retries=self.retries
-        )
+    show: list[str] | None
 
 
 @dataclass(frozen=True)
-class ChatOptions:
-    """A language model, what it is asked, what it may cost, and whether the user has agreed.
+class LanguageModel(Program):
+    """A model by its name: whether a second look confirms "same", prompts are kept, the user has
+    agreed that rows are sent."""
 
-    ``show`` are the columns of a table that it may see, as the user names them.
-    """
-
-    url: str
-    model: str
-    criterion: str
-    prices: tuple[float, float] | None
-    max_cost: float | None
-    parallel: int
-    timeout: float
-    retries: int
-    both_orders: bool
+    start: Callable[..., ChatOracle]
+    name: str
     confirm: bool
-    show: list[str] | None
     is_kept: bool
     is_agreed: bool
-
-    def oracle(self, shown: Callable[[int], ShownItem], cache: Path | None) -> ChatOracle:
-        """What answers by this model, and keeps what it said in a file."""
-        from samecluster.oracles import ChatOracle
-
-        return ChatOracle(
-            self.url,
-            self.model,
-            shown,
-            self.criterion,
-            parallel=self.parallel,
-            timeout=self.timeout,
-            retries=self.retries,
-            both_orders=self.both_orders,
-            prices=self.prices,
-            max_cost=self.max_cost,
-            cache=cache if self.is_kept else None,
-        )

@@ -51,8 +51,7 @@ def ask(
     >>> widget.to_frame()  # doctest: +SKIP
     """
     needs_widget()
-    from samecluster.notebook.frame_request import FrameRequest
-    from samecluster.notebook.widget import AskWidget
+    from samecluster.notebook.widget import AskWidget, FrameRequest
     from samecluster.workspace.open import open_session
 
     path = Path(session)

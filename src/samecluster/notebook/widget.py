@@ -5,20 +5,24 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Coroutine, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import anywidget
 
+from samecluster.errors import InvalidInputError
 from samecluster.notebook.one_document import widget_module
 from samecluster.recovery.result.result import Recovery
-from samecluster.tables.frame_points import FrameFeatures
+from samecluster.tables import as_table
+from samecluster.tables.frame_points import FrameFeatures, is_frame
+from samecluster.tables.reading.load import LoadedData
 from samecluster.web.app import build_app
 from samecluster.web.links import Participant, Participants, links_file
 from samecluster.web.security import Hosts
 from samecluster.web.server import ServeOptions, server_context
 from samecluster.workspace.open import OpenSession
+from samecluster.workspace.request import Request
 
 T = TypeVar("T")
 
@@ -29,6 +33,22 @@ _HEADERS = {
     "x-samecluster": "1",
     "content-type": "application/json",
 }
+
+
+@dataclass(frozen=True)
+class FrameRequest(Request):
+    """What `samecluster label` would be asked for, about ``frame`` in place of a file."""
+
+    frame: Any = None
+
+    def load(self, words_replace: bool = False) -> LoadedData:  # noqa: ARG002 - files have words
+        """The frame as a table."""
+        if not is_frame(self.frame) or hasattr(self.frame, "collect"):
+            raise InvalidInputError(
+                "frame must be a data frame with its rows, or a mapping of columns, got "
+                f"{type(self.frame).__name__}"
+            )
+        return LoadedData(as_table(self.frame, self.data), ())
 
 
 class AskWidget(anywidget.AnyWidget):

@@ -9,10 +9,9 @@ from typing import Any
 from samecluster.errors import InvalidInputError, ProtocolError
 from samecluster.questions.look import Reply
 from samecluster.questions.pair import Verdict
-from samecluster.sessions.event_log import Overtaken
+from samecluster.sessions.event_log import Overtaken, Recorder
 from samecluster.sessions.intake import SentAnswer, sending_fields
 from samecluster.sessions.look_answers import new_answers, said_again
-from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.question import (
     SessionLook,
     SessionQuestion,
@@ -20,7 +19,7 @@ from samecluster.sessions.question import (
     pair_from,
     pair_named,
 )
-from samecluster.sessions.recorder import Recorder
+from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.state.votes import Vote, pair_of
 from samecluster.sessions.storage.look_format import Looked, checked_reply, reply_body
 
@@ -28,8 +27,8 @@ from samecluster.sessions.storage.look_format import Looked, checked_reply, repl
 class AnswerDesk:
     """Where answers become events. `samecluster.Session` has these methods."""
 
-    def __init__(self, recorder: Recorder, queue: LookQueue) -> None:
-        self._recorder, self._queue = recorder, queue
+    def __init__(self, log: Recorder, queue: QuestionQueue) -> None:
+        self._log, self._queue = log, queue
         # Keys under which what stood already was said again: no event has them.
         self._repeated: dict[tuple[str | None, str], Vote] = {}
 
@@ -101,7 +100,7 @@ class AnswerDesk:
         key: str | None,
         sending: Mapping[str, Any],
     ) -> int:
-        state = self._recorder.state
+        state = self._log.state
         shown = self._queue.look(look_id)
         if not isinstance(reply, Mapping):
             reply = reply_body(reply, state.items.keys.__getitem__)
@@ -126,12 +125,12 @@ class AnswerDesk:
         if undone is not None and undone.looked == looked:
             news = said_again(state, said)
         if news is None:
-            news = new_answers(look, said, who, state, self._queue, self._queue.engine)
+            news = new_answers(look, said, who, state, self._queue)
         body = {"look": look.body, "reply": dict(reply), **sending}
         body["answers"] = [list(answer) for answer in news]
         if looked.decoys:
             body["decoys"] = list(looked.decoys)
-        sequence = self._recorder.append("looked", who, body, is_judged=True)
+        sequence = self._log.record("looked", who, body, is_judged=True)
         self._queue.close_look(look, who)
         return sequence
 
@@ -143,11 +142,11 @@ class AnswerDesk:
         A look is taken back as a whole. With ``lease_seconds`` nobody else is asked it for that
         time.
         """
-        state = self._recorder.state
+        state = self._log.state
         last = state.last_answer(who)
         if last is None:
             return None
-        self._recorder.append("retracted", who, {"sequence": last.sequence, "undo": True})
+        self._log.record("retracted", who, {"sequence": last.sequence, "undo": True})
         if last.looked is None:
             return self._queue.hand_out(last.items, who, lease_seconds, last.verdict)
         if not state.items.row_of.keys() >= set(last.looked.keys):
@@ -162,7 +161,7 @@ class AnswerDesk:
 
         With ``items`` only what a look or an import said about these two.
         """
-        state = self._recorder.state
+        state = self._log.state
         votes = state.book.votes_of_event(sequence)
         body: dict[str, Any] = {"sequence": sequence}
         if items is not None:
@@ -171,10 +170,10 @@ class AnswerDesk:
             body["items"] = list(pair)
         if not votes and sequence not in state.exceptions.values():
             raise ProtocolError(f"event {sequence} is no answer that stands; nothing to take back")
-        self._recorder.append("retracted", who, body)
+        self._log.record("retracted", who, body)
 
     def _take(self, sent: SentAnswer, deferred: bool = False) -> int:
-        state, who, key = self._recorder.state, sent.who, sent.key
+        state, who, key = self._log.state, sent.who, sent.key
         before = self.sent_before(who, key)
         if before is not None:
             said = (before.pair, before.verdict, before.note, before.looked)
@@ -186,7 +185,7 @@ class AnswerDesk:
         if vote is None or vote.verdict is not sent.verdict or vote.note != sent.note:
             role = "beside" if deferred else self._queue.role(pair)
             kind, body = sent.event(self._queue.shown_items(pair), role)
-            sequence = self._recorder.append(kind, who, body, is_judged=True)
+            sequence = self._log.record(kind, who, body, is_judged=True)
         else:
             sequence = vote.sequence
             self._remember(who, key, vote)
@@ -197,7 +196,7 @@ class AnswerDesk:
         """What this person has sent under this key already."""
         if key is None:
             return None
-        return self._recorder.state.book.vote_of_key(who, key) or self._repeated.get((who, key))
+        return self._log.state.book.vote_of_key(who, key) or self._repeated.get((who, key))
 
     def _check_same_key(self, key: str | None, before: Vote, is_same: bool) -> None:
         if not is_same:

@@ -14,6 +14,7 @@ from samecluster.sessions.conflicts import (
     new_contradictions,
     refuse_contradictions,
 )
+from samecluster.sessions.event_log import Recorder
 from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.parameters import (
     check_people_only,
@@ -23,7 +24,6 @@ from samecluster.sessions.parameters import (
     refuse_other_lift,
 )
 from samecluster.sessions.question_queue import QuestionQueue
-from samecluster.sessions.recorder import Recorder
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.items import Changes, Items
 from samecluster.sessions.state.numbering import new_anchors
@@ -39,26 +39,26 @@ _UNLIKE = 1.5  # times as long, or as short, as was thought: less does not chang
 class Declarations:
     """Where declarations become events. `samecluster.Session` has these methods."""
 
-    def __init__(self, recorder: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
-        self._recorder, self._known, self._queue = recorder, known, queue
+    def __init__(self, log: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
+        self._log, self._known, self._queue = log, known, queue
 
     def set_parameters(self, /, *, who: str | None = None, **changes: Any) -> None:
         """Change n_clusters, margin, method, audit, expected_error, opinions, looks or a budget."""
         checked = checked_parameters(changes)
-        refuse_other_lift(checked, self._recorder.state.parameters)
-        state = self._recorder.state
+        refuse_other_lift(checked, self._log.state.parameters)
+        state = self._log.state
         check_people_only(checked, state.models if state.given is None else ())
         body: dict[str, Any] = {"parameters": checked}
         if format_for(checked) > 1:
             body["format"] = format_for(checked)
-        self._recorder.append_if_usable("parameters", who, body, self._known.new_numbers())
+        self._log.record_if_usable("parameters", who, body, self._known.new_numbers())
 
     def widen(self, at_once: int, who: str | None = None) -> None:
         """Have at least ``at_once`` questions at a time, for several people who answer.
 
         Not once an audit has begun, which would have to begin again.
         """
-        method = self._recorder.state.parameters.get("method") or "certify"
+        method = self._log.state.parameters.get("method") or "certify"
         settings: dict[str, Any] = {"name": method} if isinstance(method, str) else dict(method)
         has_batches = settings["name"] in ("certify", "predict")
         is_narrow = has_batches and settings.get("batch", 1) < at_once
@@ -71,7 +71,7 @@ class Declarations:
         Not once an audit has begun, which would have to begin again, nor once nothing is left to
         ask; nor for small differences.
         """
-        state = self._recorder.state
+        state = self._log.state
         looks = looks_in_use(state.parameters)
         if looks is None or not state.seconds or self._known.snapshot().audit is not None:
             return
@@ -92,17 +92,17 @@ class Declarations:
         The names of these models; none, and nothing happens, where no model has answered or people
         check already.
         """
-        state = self._recorder.state
+        state = self._log.state
         models = tuple(state.models)
         if not models or state.given is not None:
             return ()
         body = {"people": True, "labels": self._labels_read(), "models": list(models)}
-        self._recorder.append_if_usable("trusted", who, body, self._known.new_numbers())
+        self._log.record_if_usable("trusted", who, body, self._known.new_numbers())
         return models
 
     def _labels_read(self) -> list[int]:
         """What all answers so far come to, if those of models may be wrong."""
-        state, found = self._recorder.state, self._known.snapshot()
+        state, found = self._log.state, self._known.snapshot()
         question, looks = self._known.engine.question, looks_in_use(state.parameters)
         by_people = set[Pair]().union(*state.answers_of_people().values())
         reading = read_answers(
@@ -117,21 +117,21 @@ class Declarations:
 
     def let_models_answer(self, who: str | None = None) -> None:
         """End what `let_people_check` began: answers of models count where people gave none."""
-        state = self._recorder.state
+        state = self._log.state
         if state.given is not None:
             check_people_only(state.parameters, state.given_by)
             body = {"people": False}
-            self._recorder.append_if_usable("trusted", who, body, self._known.new_numbers())
+            self._log.record_if_usable("trusted", who, body, self._known.new_numbers())
 
     def name(self, cluster: int, text: str, who: str | None = None) -> None:
         """Name a cluster. The name belongs to its anchor item, as the number does."""
         number = self._known.cluster(cluster)
         body = {"anchor": self._known.anchors()[number], "number": number, "text": text}
-        self._recorder.append("named", who, body)
+        self._log.record("named", who, body)
 
     def names(self) -> dict[int, str]:
         """The names of the clusters that there are now; without one of its own that of an alias."""
-        names, aliases = self._recorder.state.names, self._known.aliases()
+        names, aliases = self._log.state.names, self._known.aliases()
         also = {aliases[n]: names[n] for n in sorted(aliases, reverse=True) if n in names}
         own = {number: names[number] for number in self._known.anchors() if number in names}
         return also | own
@@ -150,16 +150,24 @@ class Declarations:
         is returned. AnswerError, and nothing is written, if they contradict each other or what was
         said before; with ``despite_contradictions`` what was said first is believed.
         """
-        body = self._import_body(answers, source)
+        checked = checked_answers(answers, self._log.state.items)
         if not despite_contradictions:
-            refuse_contradictions(self._contradictions_with(body))
-        return self._recorder.append("imported", who, body)
+            refuse_contradictions(self.contradictions_with(checked, source))
+        return self._log.record("imported", who, {"source": source, "answers": checked})
 
     def contradictions_with(
         self, answers: Iterable[tuple[str, str, Verdict | str]], source: str
     ) -> list[tuple[Vote, ...]]:
         """The sets of answers that could not all be right if these were imported."""
-        return self._contradictions_with(self._import_body(answers, source))
+        state = self._log.state
+        checked = checked_answers(answers, state.items)
+        votes = [
+            Vote(state.n_events + 1, (one, other), Verdict(verdict), source=source)
+            for one, other, verdict in checked
+        ]
+        body = {"source": source, "answers": checked}
+        after = self._log.imagined(self._log.draft("imported", None, body))
+        return direct_contradictions(state, votes) + new_contradictions(state, after)
 
     def update(
         self,
@@ -178,7 +186,7 @@ class Declarations:
         """
         X = validated(X)
         items = Items.of(keys, X, contents)
-        changes = self._recorder.state.items.changes(items)
+        changes = self._log.state.items.changes(items)
         if changes:
             made = {} if preparation is None else {"preparation": dict(preparation)}
             engine = Engine(X, checked_hint(hints, len(X)))
@@ -195,27 +203,11 @@ class Declarations:
         who: str | None,
     ) -> None:
         """Go on with the rows of an engine, which an event's body describes."""
-        numbers = {**numbers, **new_anchors(self._recorder.state, changes)}
-        self._recorder.append_if_usable("updated", who, body, numbers, engine)
+        numbers = {**numbers, **new_anchors(self._log.state, changes)}
+        self._log.record_if_usable("updated", who, body, numbers, engine)
         self._queue.take_rows()
 
     def confirm(self, keys: Iterable[str], who: str | None = None) -> None:
         """Say that answers about changed items hold for what they are now."""
-        checked = [self._recorder.state.items.checked_key(key) for key in keys]
-        self._recorder.append("updated", who, {"confirmed": checked})
-
-    def _import_body(
-        self, answers: Iterable[tuple[str, str, Verdict | str]], source: str
-    ) -> dict[str, Any]:
-        checked = checked_answers(answers, self._recorder.state.items)
-        return {"source": source, "answers": checked}
-
-    def _contradictions_with(self, body: Mapping[str, Any]) -> list[tuple[Vote, ...]]:
-        state = self._recorder.state
-        source, number = body["source"], state.n_events + 1
-        votes = [
-            Vote(number, (one, other), Verdict(verdict), source=source)
-            for one, other, verdict in body["answers"]
-        ]
-        after = self._recorder.imagined(("imported", None, body))
-        return direct_contradictions(state, votes) + new_contradictions(state, after)
+        checked = [self._log.state.items.checked_key(key) for key in keys]
+        self._log.record("updated", who, {"confirmed": checked})

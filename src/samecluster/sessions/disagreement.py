@@ -25,10 +25,10 @@ from samecluster.sessions.conflicts import (
     conflicts_in,
     ranked,
 )
+from samecluster.sessions.event_log import Recorder
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
-from samecluster.sessions.recorder import Recorder
+from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.running.second_looks import (
     SecondLooks,
     by_distance,
@@ -37,14 +37,15 @@ from samecluster.sessions.running.second_looks import (
 )
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Vote
+from samecluster.sessions.storage.events import Event
 
 
 class Disagreement:
     """Disagreement to labels and answers. `samecluster.Session` has these methods."""
 
-    def __init__(self, recorder: Recorder, known: KnownLabels, queue: LookQueue) -> None:
-        self._recorder, self._known, self._queue = recorder, known, queue
-        self._second_looks = SecondLooks(recorder, known, queue)
+    def __init__(self, log: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
+        self._log, self._known, self._queue = log, known, queue
+        self._second_looks = SecondLooks(log, known, queue)
 
     def look_again(self, who: str | None = None) -> SecondLook | None:
         """A check for slips of people, next to come: known pairs, put from another side.
@@ -61,7 +62,7 @@ class Disagreement:
 
         Its own cluster first; "same" ends it.
         """
-        state = self._recorder.state
+        state = self._log.state
         item = state.items.checked_key(item)
         pairs = _pairs_about(item, self._known.snapshot(), state, who)
         return [self._queue.want(pair, who) for pair in pairs]
@@ -74,7 +75,9 @@ class Disagreement:
         a, b = self._known.cluster(a), self._known.cluster(b)
         if a == b:
             raise InvalidInputError(f"two different clusters are needed, got {a} twice")
-        pair = _pair_between(a, b, self._known.snapshot(), self._recorder.state, who)
+        known = self._known.snapshot()
+        ones, twos = _asked_rows(known, a), _asked_rows(known, b)
+        pair = nearest_new_pair(ones, twos, known, self._log.state, who)
         return None if pair is None else self._queue.want(pair, who)
 
     def split(
@@ -82,21 +85,21 @@ class Disagreement:
     ) -> list[SessionQuestion]:
         """These do not belong to the cluster: each against its anchor, next to come."""
         anchor = self._known.anchors()[self._known.cluster(cluster)]
-        chosen = [self._recorder.state.items.checked_key(item) for item in items]
+        chosen = [self._log.state.items.checked_key(item) for item in items]
         return [self._queue.want((item, anchor), who) for item in chosen if item != anchor]
 
     def make_exception(self, item: str, who: str | None = None, note: str = "") -> int:
         """Keep an item's answers from the run; take that back with `retract`."""
-        item = self._recorder.state.items.checked_key(item)
-        return self._recorder.append("flagged", who, {"item": item, "note": note})
+        item = self._log.state.items.checked_key(item)
+        return self._log.record("flagged", who, {"item": item, "note": note})
 
     def conflicts(self) -> list[Conflict]:
         """What does not fit together, with the answers concerned and remedies."""
-        return conflicts_in(self._recorder.state, self._known.engine.refutation)
+        return conflicts_in(self._log.state, self._known.engine.refutation)
 
     def ranked_conflicts(self) -> list[Conflict]:
         """The same, the answer first that is likeliest to be wrong by how alike items are."""
-        row_of, known = self._recorder.state.items.row_of, self._known.snapshot()
+        row_of, known = self._log.state.items.row_of, self._known.snapshot()
 
         def strange(votes: Sequence[Vote]) -> list[float]:
             answers = [
@@ -112,26 +115,26 @@ class Disagreement:
 
     def preview(self, remedy: Remedy) -> Effect:
         """What a remedy would do to the labels. Takes as long as a resume."""
-        events = [(kind, None, body) for kind, body in remedy.events]
-        return self._effect(self._recorder.imagined(*events))
+        return self._effect(*(self._log.draft(kind, None, body) for kind, body in remedy.events))
 
     def preview_answer(
         self, question_id: str, verdict: Verdict | str, who: str | None = None
     ) -> Effect:
         """What an answer would do to the labels."""
-        pair, verdict = pair_from(question_id, self._recorder.state.items), checked_verdict(verdict)
+        pair, verdict = pair_from(question_id, self._log.state.items), checked_verdict(verdict)
         if verdict is Verdict.UNSURE:
             return Effect(0, 0, 0)
         body = {"items": pair, "verdict": verdict.value, "role": self._queue.role(pair)}
-        return self._effect(self._recorder.imagined(("answered", who, body)))
+        return self._effect(self._log.draft("answered", who, body))
 
     def apply(self, remedy: Remedy, who: str | None = None) -> None:
         """Choose a remedy."""
         for kind, body in remedy.events:
-            self._recorder.append(kind, who, body)
+            self._log.record(kind, who, body)
 
-    def _effect(self, after: State) -> Effect:
-        return Effect.between(self._known.snapshot(), self._known.of_state(after).snapshot())
+    def _effect(self, *events: Event) -> Effect:
+        after = self._known.of_state(self._log.imagined(*events))
+        return Effect.between(self._known.snapshot(), after.snapshot())
 
 
 def _pairs_about(
@@ -151,14 +154,6 @@ def _pairs_about(
             gap = float(np.sum((recovery.points[nearest] - recovery.points[row]) ** 2))
             chosen.append((label != own, gap, state.items.keys[nearest]))
     return [(item, comparator) for _, _, comparator in sorted(chosen)]
-
-
-def _pair_between(
-    a: int, b: int, recovery: Recovery, state: State, who: str | None
-) -> tuple[str, str] | None:
-    """A pair of asked members of two clusters that this person was not asked about, or None."""
-    ones, twos = _asked_rows(recovery, a), _asked_rows(recovery, b)
-    return nearest_new_pair(ones, twos, recovery, state, who)
 
 
 def _asked_rows(recovery: Recovery, label: int) -> IntArray:

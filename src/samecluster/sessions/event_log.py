@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from samecluster.errors import StoreError
+from samecluster.sessions.known_labels import KnownLabels
+from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.state import State
 from samecluster.sessions.storage.events import Event, checked_event
 from samecluster.sessions.storage.store import Store
@@ -128,3 +130,58 @@ class EventLog:
         with self.lock:
             self.take_in()
             self._store.close()
+
+
+class Recorder(EventLog):
+    """The log as the parts of a session write it, who change something through here only.
+
+    Each event is completed with the cluster numbers that are new, and preceded by the one that says
+    that an audit has begun, if it has.
+    """
+
+    def __init__(
+        self, store: Store, state: State, clock: Callable[[], datetime], known: KnownLabels
+    ) -> None:
+        super().__init__(store, state, clock)
+        self._known = known
+
+    def record(
+        self, kind: str, who: str | None, body: Mapping[str, Any], *, is_judged: bool = False
+    ) -> int:
+        """Write an event down; its sequence number, once it is safe."""
+        drafts = self._drafts(kind, who, body, self._known.new_numbers())
+        return self.append(drafts, is_judged=is_judged)
+
+    def record_if_usable(
+        self,
+        kind: str,
+        who: str | None,
+        body: Mapping[str, Any],
+        numbers: Mapping[str, int],
+        engine: Engine | None = None,
+    ) -> None:
+        """Write an event down if a run can follow it, or raise what the run raises.
+
+        ``engine`` is one for other rows, if the event brings some.
+        """
+        drafts = self._drafts(kind, who, body, numbers)
+        imagined = self._known.of_state(self.imagined(*drafts), engine)
+        imagined.prepare()
+        with self.lock:
+            is_as_imagined = not self.waiting
+            self.append(drafts)
+        self._known.replace_run(imagined if is_as_imagined else imagined.of_state(self.state))
+
+    def _drafts(
+        self, kind: str, who: str | None, body: Mapping[str, Any], numbers: Mapping[str, int]
+    ) -> list[Event]:
+        """The event, after one that says that an audit has begun if none has said so yet.
+
+        From then on a new epoch has to do with a smaller share of what the confidence leaves.
+        """
+        drafts = [self.draft(kind, who, body, numbers)]
+        if self._known.has_new_audit():
+            error, confidence = self.state.parameters["audit"]
+            begun = {"error": error, "confidence": confidence}
+            drafts.insert(0, self.draft("audit", None, begun))
+        return drafts

@@ -81,32 +81,33 @@ class KnownLabels:
         After an undo they wait, as working them out might take as long as a resume, unless somebody
         has seen them.
         """
-        is_seen = self._last is not None and self._last[0] == self._state.n_events
-        if not self._state.n_events or (self._state.undone_facts and not is_seen):
+        if not self._state.n_events or (self._state.undone_facts and self._seen() is None):
             return {}
         return self._numbered().new
 
     def has_new_audit(self) -> bool:
         """Whether an audit has begun in this epoch, as far as labels are worked out by now, and no
         event says so yet."""
-        state = self._state
+        state, seen = self._state, self._seen()
         if state.parameters.get("audit") is None or state.epoch in state.audited:
             return False
-        if self._last is None or self._last[0] != state.n_events:
-            return False
-        return self._last[1].recovery.audit is not None
+        return seen is not None and seen.recovery.audit is not None
+
+    def _seen(self) -> NumberedRecovery | None:
+        """What was worked out already for the events so far."""
+        last = self._last
+        return None if last is None or last[0] != self._state.n_events else last[1]
 
     def _numbered(self) -> NumberedRecovery:
-        state = self._state
-        if self._last is None or self._last[0] != state.n_events:
-            engine = self.engine
-            recovery = _with_exceptions(_as_declared(engine.recovery(), state), state)
+        state, found = self._state, self._seen()
+        if found is None:
+            recovery = _with_exceptions(_as_declared(self.engine.recovery(), state), state)
             recovery = replace(recovery, prepared=self._prepared)
             if state.given is None:
                 recovery = recovery.by_models(state.models)
             found = numbered(recovery, state)
             self._last = (state.n_events, found)
-        return self._last[1]
+        return found
 
 
 def _as_declared(recovery: Recovery, state: State) -> Recovery:

@@ -14,9 +14,8 @@ from samecluster.errors import ContradictionError, ProtocolError
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import Board, CheckSheet, Choice
 from samecluster.questions.pair import Answer, Question, Verdict
-from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.question import SessionLook
-from samecluster.sessions.running.engine import Engine
+from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, pair_of
 
@@ -43,16 +42,17 @@ def said_again(state: State, said: Said) -> NewAnswers | None:
 
 
 def new_answers(
-    look: SessionLook, said: Said, who: str | None, state: State, queue: LookQueue, engine: Engine
+    look: SessionLook, said: Said, who: str | None, state: State, queue: QuestionQueue
 ) -> NewAnswers:
     """What is news in a reply.
 
     ProtocolError if all of the look is known by now; ContradictionError if it joins what answers
     separate.
     """
+    engine = queue.engine
     ledger = engine.run.ledger
     if again := queue.checked_pairs(look):
-        return list(_said_of_known(said, again, queue, engine))
+        return list(_said_of_known(said, again, queue))
     if look.look.left(ledger.known) is None:
         raise ProtocolError("this look is no longer open: answers have settled it; take the next")
     questions = [engine.question(items) for items, _ in said]
@@ -82,9 +82,10 @@ def new_answers(
 
 
 def _said_of_known(
-    said: Said, again: set[Pair], queue: LookQueue, engine: Engine
+    said: Said, again: set[Pair], queue: QuestionQueue
 ) -> Iterator[tuple[str, str, str, str]]:
     """What a check says of the pairs that it is about, and whatever else is not as it was known."""
+    engine = queue.engine
     for items, verdict in said:
         known = engine.run.ledger.implied(engine.question(items))
         if pair_of(items) in again or verdict not in (known, Verdict.UNSURE):

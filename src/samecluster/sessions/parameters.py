@@ -25,7 +25,7 @@ _SIZES = tuple(one.name for one in fields(LookSizes))
 
 def checked_answers(
     answers: Iterable[tuple[str, str, Verdict | str]], items: Items
-) -> list[list[str]]:
+) -> list[tuple[str, str, str]]:
     """Pairs of keys with a verdict, as events have them."""
     checked = []
     for number, (one, two, verdict) in enumerate(answers, start=1):
@@ -34,7 +34,7 @@ def checked_answers(
                 raise InvalidInputError(f"answer {number}: {key!r} is not a key of the data")
         if one == two:
             raise InvalidInputError(f"answer {number} is about {one!r} and itself")
-        checked.append([one, two, checked_verdict(verdict).value])
+        checked.append((one, two, checked_verdict(verdict).value))
     return checked
 
 

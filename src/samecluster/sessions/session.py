@@ -30,13 +30,12 @@ from samecluster.sessions.answer_desk import AnswerDesk
 from samecluster.sessions.conflicts import Conflict
 from samecluster.sessions.declarations import Declarations
 from samecluster.sessions.disagreement import Disagreement
-from samecluster.sessions.event_log import EventLog
+from samecluster.sessions.event_log import Recorder
 from samecluster.sessions.intake import Intake
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.parameters import checked_parameters
 from samecluster.sessions.progress import Progress, reason_of_end
-from samecluster.sessions.recorder import Recorder
+from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.state import State
@@ -108,15 +107,14 @@ class Session:
         clock: Callable[[], datetime],
         prepared: Sequence[Premise] = (),
     ) -> None:
-        self._log = EventLog(store, state, clock)
         self._known = KnownLabels(state, Engine(X, hints), tuple(prepared))
-        self._queue = LookQueue(state, self._known, clock)
-        self._recorder = Recorder(self._log, self._known)
-        self._answers = AnswerDesk(self._recorder, self._queue)
+        self._log = Recorder(store, state, clock, self._known)
+        self._queue = QuestionQueue(state, self._known, clock)
+        self._answers = AnswerDesk(self._log, self._queue)
         self.intake = Intake(self._log, self._queue, self._answers.sent_before)
         self._log.on_event = self._close_question
-        self._declarations = Declarations(self._recorder, self._known, self._queue)
-        self._disagreement = Disagreement(self._recorder, self._known, self._queue)
+        self._declarations = Declarations(self._log, self._known, self._queue)
+        self._disagreement = Disagreement(self._log, self._known, self._queue)
 
     @classmethod
     def create(
@@ -177,7 +175,7 @@ class Session:
             "seed": secrets.randbits(31) if seed is None else seed,
         }
         session = cls(store, State(), X, checked_hint(hints, len(X)), clock, prepared)
-        session._recorder.append_if_usable("opened", who, body, numbers={})
+        session._log.record_if_usable("opened", who, body, numbers={})
         return session
 
     @classmethod
@@ -219,12 +217,12 @@ class Session:
             )
         return session
 
-    ask = _offered(LookQueue.ask, "_queue")
-    ask_looks = _offered(LookQueue.ask_looks, "_queue")
-    look = _offered(LookQueue.look, "_queue")
-    question = _offered(LookQueue.question, "_queue")
-    release = _offered(LookQueue.release, "_queue")
-    renew = _offered(LookQueue.renew, "_queue")
+    ask = _offered(QuestionQueue.ask, "_queue")
+    ask_looks = _offered(QuestionQueue.ask_looks, "_queue")
+    look = _offered(QuestionQueue.look, "_queue")
+    question = _offered(QuestionQueue.question, "_queue")
+    release = _offered(QuestionQueue.release, "_queue")
+    renew = _offered(QuestionQueue.renew, "_queue")
 
     tell = _offered(AnswerDesk.tell, "_answers")
     tell_look = _offered(AnswerDesk.tell_look, "_answers")
@@ -233,7 +231,7 @@ class Session:
     undo = _offered(AnswerDesk.undo, "_answers")
     retract = _offered(AnswerDesk.retract, "_answers")
 
-    take_in = _offered(EventLog.take_in, "_log")
+    take_in = _offered(Recorder.take_in, "_log")
 
     def show_numbers(self) -> None:
         """People are about to see cluster numbers, which have to stay from here on."""
@@ -249,7 +247,7 @@ class Session:
         """What the events add up to, to look at."""
         return self._log.state
 
-    events = _offered(EventLog.events, "_log")
+    events = _offered(Recorder.events, "_log")
     snapshot = _offered(KnownLabels.snapshot, "_known")
     anchors = _offered(KnownLabels.anchors, "_known")
     aliases = _offered(KnownLabels.aliases, "_known")
@@ -300,9 +298,9 @@ class Session:
 
     def finish(self, who: str | None = None) -> None:
         """Note that the work is done. Whatever happens next opens the session again."""
-        self._recorder.append("closed", who, {})
+        self._log.record("closed", who, {})
 
-    close = _offered(EventLog.close, "_log")
+    close = _offered(Recorder.close, "_log")
 
     def __enter__(self) -> Session:
         return self

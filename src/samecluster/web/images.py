@@ -44,16 +44,24 @@ class Images:
     folder : nothing outside of it is ever read
     names : the path of each item's image inside the folder; empty where there is none
     column : the column of the table that has the names
+    inside : addresses have the images in them, for a page without a server
     """
 
-    def __init__(self, folder: Path, names: Sequence[str], column: str = "name") -> None:
+    def __init__(
+        self, folder: Path, names: Sequence[str], column: str = "name", *, inside: bool = False
+    ) -> None:
         self._folder, self._names, self.column = folder.resolve(), names, column
+        self._inside = inside
 
     def address(self, row: int) -> str | None:
         """Where a browser gets the image of an item; None if there is none to show."""
-        if self.file(self._names[row]) is None:
+        opaque = _opaque(self._names[row])
+        if not self._inside:
+            return f"/api/v1/images/{opaque}" if self.file(self._names[row]) else None
+        found = self.read(opaque)
+        if found is None:
             return None
-        return f"/api/v1/images/{_opaque(self._names[row])}"
+        return f"data:{found[1]};base64,{base64.b64encode(found[0]).decode('ascii')}"
 
     def read(self, opaque: str) -> tuple[bytes, str] | None:
         """The image of an opaque id and its media type; None if there is none."""
@@ -79,38 +87,29 @@ class Images:
         except (OSError, ValueError, RuntimeError):
             return None
 
-    def inside(self) -> Images:
-        """The same images, whose addresses have them inside: for a page without a server."""
-        return _ImagesInside(self._folder, self._names, self.column)
-
     @cached_property
     def _by_id(self) -> dict[str, str]:
         return {_opaque(name): name for name in self._names if name}
 
 
-class _ImagesInside(Images):
-    def address(self, row: int) -> str | None:
-        found = self.read(_opaque(self._names[row]))
-        if found is None:
-            return None
-        return f"data:{found[1]};base64,{base64.b64encode(found[0]).decode('ascii')}"
-
-
-def images_of(opened: OpenSession, data: str, column: str | None) -> Images | None:
+def images_of(
+    opened: OpenSession, data: str, column: str | None, *, inside: bool = False
+) -> Images | None:
     """The images of a session's items: a folder of them, or a column that has their paths.
 
     Without ``column`` one is taken whose cells all end like images, if there is one.
     """
     table = opened.table
     if is_image_folder(table):
-        return Images(Path(data), _cells(opened, "name"))
+        return Images(Path(data), _cells(opened, "name"), inside=inside)
     if column is None:
         column = next((name for name in table.names if _looks_like_paths(opened, name)), None)
     if column is None:
         return None
     if column in (opened.options.truth, opened.options.labels):
         raise InvalidInputError(f"--image-column: column {column!r} is not to be seen")
-    return Images(Path(data).absolute().parent, _cells(opened, column), column)
+    folder = Path(data).absolute().parent
+    return Images(folder, _cells(opened, column), column, inside=inside)
 
 
 def _cells(opened: OpenSession, column: str) -> list[str]:

@@ -55,15 +55,11 @@ class Plot:
         }
 
     def labels(self, summary: SessionSummary) -> dict[str, Any]:
-        version = self.version_for(summary)
-        if summary.recovery is None:
-            nothing = len(self._rows)
-            return {"version": version, "labels": [-1] * nothing, "how": [0] * nothing}
-        labels, how = summary.recovery.labels, summary.recovery.how_codes
+        known = summary.recovery
         return {
-            "version": version,
-            "labels": labels[self._rows].tolist(),
-            "how": how[self._rows].tolist(),
+            "version": self.version_for(summary),
+            "labels": known.labels[self._rows].tolist(),
+            "how": known.how_codes[self._rows].tolist(),
         }
 
     def _current(self, summary: SessionSummary) -> _DrawnPlot:

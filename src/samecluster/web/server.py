@@ -168,9 +168,7 @@ def server_context(
     opened: OpenSession, data: str, people: Participants, options: ServeOptions
 ) -> ServerContext:
     """What the operations of a session work on."""
-    images = images_of(opened, data, options.image_column)
-    if images is not None and options.images_inside:
-        images = images.inside()
+    images = images_of(opened, data, options.image_column, inside=options.images_inside)
     columns = checked_columns(opened, options.show)
     if images is not None and not options.show:
         columns = tuple(name for name in columns if _is_shown_beside_picture(opened, name, images))

@@ -24,9 +24,9 @@ class SessionSummary:
 
     Attributes
     ----------
-    version : counts the summaries of this server
+    version : counts the summaries of this server; below 0 until the first questions were worked out
     sequence : the last event that is in it
-    recovery : labels with public numbers; None until the first questions were worked out
+    recovery : labels with public numbers
     anchors, names : of each cluster, by number
     progress : as JSON
     parameters : of the session
@@ -34,7 +34,7 @@ class SessionSummary:
 
     version: int
     sequence: int
-    recovery: Recovery | None
+    recovery: Recovery
     anchors: Mapping[int, str]
     names: Mapping[int, str]
     progress: Mapping[str, Any]
@@ -48,7 +48,7 @@ class SessionSummary:
         asked, looks = session.state.n_questions, session.state.n_looks
         nothing = Progress(n, 0, asked, {How.UNASSIGNED: n}, 0, "", n_looks=looks)
         progress = _progress(nothing, session.state, (), None)
-        return cls(-1, 0, None, {}, {}, progress, dict(session.state.parameters))
+        return cls(-1, 0, nothing_known(n), {}, {}, progress, dict(session.state.parameters))
 
     @classmethod
     def of(cls, session: Session, version: int) -> SessionSummary:
@@ -66,21 +66,26 @@ class SessionSummary:
             session.aliases(),
         )
 
+    @property
+    def is_blank(self) -> bool:
+        """Whether nothing was worked out yet."""
+        return self.version < 0
+
     def cluster(self, number: int) -> int | None:
         """The number that a group goes by now; None if there is no such group."""
         number = self.aliases.get(number, number)
         return number if number in self.anchors else None
 
     def label(self, row: int) -> int:
-        return -1 if self.recovery is None else int(self.recovery.labels[row])
+        return int(self.recovery.labels[row])
 
     def group(self, number: int) -> dict[str, Any] | None:
         """A group by its number, as JSON."""
         return None if number < 0 else {"number": number, "name": self.names.get(number)}
 
-    def counted_group(self, number: int, recovery: Recovery) -> dict[str, Any]:
+    def counted_group(self, number: int) -> dict[str, Any]:
         """A group with the numbers that it had before, and how its members are known."""
-        codes = recovery.how_codes[recovery.labels == number]
+        codes = self.recovery.how_codes[self.recovery.labels == number]
         by_how = dict(zip(How, np.bincount(codes, minlength=len(How)).tolist(), strict=True))
         return {
             "number": number,
@@ -89,6 +94,12 @@ class SessionSummary:
             "size": len(codes),
             "by_how": how_counts(by_how),
         }
+
+
+def nothing_known(n: int) -> Recovery:
+    """The labels of n items before there are any."""
+    labels, how, points = np.full(n, -1), np.zeros(n, np.int8), np.zeros((n, 1))
+    return Recovery(labels, how, 0, (), labels.astype(np.int32), (), points, "", None, None)
 
 
 def _progress(

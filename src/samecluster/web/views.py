@@ -118,7 +118,7 @@ class Views:
         self, number: int, row: int, summary: SessionSummary, without: Iterable[int] = ()
     ) -> list[dict[str, Any]]:
         """Up to 6 members of a group that are not predicted, those most like the item first."""
-        if number < 0 or summary.recovery is None:
+        if number < 0:
             return []
         labels, how = summary.recovery.labels, summary.recovery.how_codes
         inside = labels == number
@@ -133,10 +133,8 @@ class Views:
         return [self.item(member) for member in nearest.tolist()]
 
     def clusters(self, summary: SessionSummary) -> list[dict[str, Any]]:
-        if summary.recovery is None:
-            return []
         return [
-            {**summary.counted_group(number, summary.recovery), "anchor": anchor}
+            {**summary.counted_group(number), "anchor": anchor}
             for number, anchor in sorted(summary.anchors.items())
         ]
 

@@ -13,6 +13,7 @@ from samecluster.recovery.auto.margin_search import CertifyWithoutMargin
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 from samecluster.recovery.result.sentences import brief, count
+from samecluster.sessions.session import Session
 from samecluster.sessions.state.state import BUDGETS
 
 # The two audits that are offered, each by its key: about 60 and about 300 questions if no label is
@@ -28,6 +29,14 @@ class NextStep:
     key: str
     text: str
     parameters: Mapping[str, Any] | None
+
+    def take(self, session: Session, who: str | None) -> bool:
+        """Go on in this way; False if it is to stop."""
+        if self.parameters is None:
+            session.finish(who)
+        else:
+            session.set_parameters(who=who, **self.parameters)
+        return self.parameters is not None
 
 
 def choices(recovery: Recovery, parameters: Mapping[str, Any]) -> list[NextStep]:

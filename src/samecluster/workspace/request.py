@@ -157,16 +157,17 @@ class Request:
                 raise InvalidInputError(f"{option} does not go with {with_what}; leave it out")
 
     def declared(self) -> dict[str, Any]:
-        """The parameters of a session that were given."""
-        found = declared_parameters(
-            self.margin, self.clusters, self.audit, self.max_questions, self.max_looks, self.stop_at
-        )
-        if self.lift is not None:
-            found["lift"] = self.lift
-        if self.looks is not None:
-            known = {"auto": "auto", "pairs": None}  # as a session that never heard of looks
-            found["looks"] = _read("--looks", self.looks, known, _refused, "auto or pairs")
-        return found
+        """The parameters of a session that were given; those that were not are left out.
+
+        >>> Request("shells.csv", margin="0.5", clusters="unknown", audit="0.01").declared()
+        {'margin': 0.5, 'n_clusters': None, 'audit': [0.01, 0.95]}
+        """
+        found: dict[str, Any] = {}
+        for field, (parameter, words, read, allowed) in _DECLARED.items():
+            text = getattr(self, field)
+            if text is not None:
+                found[parameter] = _read(option_of(field), text, words, read, allowed)
+        return found if self.lift is None else {**found, "lift": self.lift}
 
 
 def option_of(field: str) -> str:
@@ -180,43 +181,6 @@ def listed(given: list[str] | None, names: tuple[str, ...]) -> tuple[str, ...]:
     for text in given or ():
         found += [text] if text in names else [part.strip() for part in text.split(",")]
     return tuple(found)
-
-
-_CONFIDENCE = 0.95  # of an audit whose error alone is given; the customary one
-
-
-def declared_parameters(
-    margin: str | None = None,
-    clusters: str | None = None,
-    audit: str | None = None,
-    max_questions: str | None = None,
-    max_looks: str | None = None,
-    stop_at: str | None = None,
-) -> dict[str, Any]:
-    """The parameters of a session that were given; those that were not are left out.
-
-    >>> declared_parameters(margin="0.5", clusters="unknown", audit="0.01")
-    {'margin': 0.5, 'n_clusters': None, 'audit': [0.01, 0.95]}
-    """
-    found: dict[str, Any] = {}
-    if margin is not None:
-        known = {"auto": "auto"}
-        found["margin"] = _read("--margin", margin, known, float, "a number above 0, or auto")
-    if clusters is not None:
-        known_count = {"unknown": None, "auto": None}
-        allowed = "a whole number, or unknown"
-        found["n_clusters"] = _read("--clusters", clusters, known_count, int, allowed)
-    if audit is not None:
-        allowed = "an error and a confidence such as 0.01,0.95, or none"
-        found["audit"] = _read("--audit", audit, {"none": None}, _error_and_confidence, allowed)
-    if stop_at is not None:
-        allowed = "a share such as 2% or 0.02, or auto"
-        found["expected_error"] = _read("--stop-at", stop_at, {"auto": None}, _share, allowed)
-    for name, most in (("max_questions", max_questions), ("max_looks", max_looks)):
-        if most is not None:
-            option, allowed = f"--{name.replace('_', '-')}", "a whole number, or none"
-            found[name] = _read(option, most, {"none": None}, int, allowed)
-    return found
 
 
 def _read(
@@ -242,8 +206,30 @@ def _share(text: str) -> float:
     return share
 
 
+_CONFIDENCE = 0.95  # of an audit whose error alone is given; the customary one
+
+
 def _error_and_confidence(text: str) -> list[float]:
     error, *confidence = (float(part) for part in text.split(","))
     if len(confidence) > 1:
         raise ValueError(text)
     return [error, *(confidence or [_CONFIDENCE])]
+
+
+_DECLARED: dict[str, tuple[str, dict[str, Any], Callable[[str], Any], str]] = {
+    "margin": ("margin", {"auto": "auto"}, float, "a number above 0, or auto"),
+    "clusters": ("n_clusters", {"unknown": None, "auto": None}, int, "a whole number, or unknown"),
+    "audit": (
+        "audit",
+        {"none": None},
+        _error_and_confidence,
+        "an error and a confidence such as 0.01,0.95, or none",
+    ),
+    "stop_at": ("expected_error", {"auto": None}, _share, "a share such as 2% or 0.02, or auto"),
+    "max_questions": ("max_questions", {"none": None}, int, "a whole number, or none"),
+    "max_looks": ("max_looks", {"none": None}, int, "a whole number, or none"),
+    # "pairs" is as in a session that never heard of looks.
+    "looks": ("looks", {"auto": "auto", "pairs": None}, _refused, "auto or pairs"),
+}
+"""By field of a request: the parameter of a session, words with a value of their own, how else a
+text is read, and what is allowed."""

@@ -9,7 +9,7 @@ from samecluster.estimator import SameCluster
 from samecluster.oracles import LabelOracle
 from samecluster.sessions.storage.store import MemoryStore
 from samecluster.workspace.next_steps import choices, expected_wrong
-from samecluster.workspace.request import declared_parameters
+from samecluster.workspace.request import Request
 
 
 @pytest.fixture(scope="module")
@@ -60,14 +60,14 @@ def test_the_estimator_has_it_too(touching) -> None:
 
 @pytest.mark.parametrize(("text", "share"), [("2%", 0.02), (" 0.5 %", 0.005), ("0.02", 0.02)])
 def test_shares_are_read_as_people_write_them(text, share) -> None:
-    assert declared_parameters(stop_at=text) == {"expected_error": pytest.approx(share)}
+    assert Request("data.csv", stop_at=text).declared() == {"expected_error": pytest.approx(share)}
 
 
 def test_other_words_are_refused() -> None:
-    assert declared_parameters(stop_at="auto") == {"expected_error": None}
+    assert Request("data.csv", stop_at="auto").declared() == {"expected_error": None}
     for wrong in ("2 percent", "100%", "-1%", "nan", ""):
         with pytest.raises(InvalidInputError, match="--stop-at must be a share such as 2%"):
-            declared_parameters(stop_at=wrong)
+            Request("data.csv", stop_at=wrong).declared()
 
 
 def test_a_session_keeps_it_and_goes_on_when_it_changes(touching) -> None:

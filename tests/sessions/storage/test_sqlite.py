@@ -70,11 +70,12 @@ def test_another_programs_database_is_left_alone(tmp_path) -> None:
         SqliteStore(path)
 
 
-def test_a_newer_schema_is_refused_and_unchanged(tmp_path) -> None:
+def test_a_newer_schema_is_refused_and_unchanged(tmp_path, monkeypatch) -> None:
     path = tmp_path / "s.samecluster"
-    newer = (*STEPS, "ALTER TABLE events ADD COLUMN mood TEXT")
-    store = SqliteStore(path, create=True, steps=newer)
-    store.close()
+    with monkeypatch.context() as patch:
+        newer = (*STEPS, "ALTER TABLE events ADD COLUMN mood TEXT")
+        patch.setattr("samecluster.sessions.storage.schema.STEPS", newer)
+        SqliteStore(path, create=True).close()
     before = path.read_bytes()
     for read_only in (False, True):
         with pytest.raises(SchemaError, match="schema version 2, this samecluster knows up to 1"):
@@ -82,15 +83,17 @@ def test_a_newer_schema_is_refused_and_unchanged(tmp_path) -> None:
     assert path.read_bytes() == before
 
 
-def test_an_older_schema_is_brought_up_to_date_after_a_backup(tmp_path) -> None:
+def test_an_older_schema_is_brought_up_to_date_after_a_backup(tmp_path, monkeypatch) -> None:
     path = tmp_path / "s.samecluster"
     store = SqliteStore(path, create=True)
     store.append(answer_events(5))
     store.close()
-    steps = (*STEPS, "CREATE INDEX by_kind ON events (kind)")
-    store = SqliteStore(path, steps=steps)
-    assert len(list(store.read())) == 5
-    store.close()
+    with monkeypatch.context() as patch:
+        newer = (*STEPS, "CREATE INDEX by_kind ON events (kind)")
+        patch.setattr("samecluster.sessions.storage.schema.STEPS", newer)
+        store = SqliteStore(path)
+        assert len(list(store.read())) == 5
+        store.close()
     backup = SqliteStore(tmp_path / "s.samecluster.version1.backup", read_only=True)
     assert len(list(backup.read())) == 5
     backup.close()
@@ -100,14 +103,16 @@ def test_an_older_schema_is_brought_up_to_date_after_a_backup(tmp_path) -> None:
     file.close()
 
 
-def test_a_migration_that_fails_changes_nothing(tmp_path) -> None:
+def test_a_migration_that_fails_changes_nothing(tmp_path, monkeypatch) -> None:
     path = tmp_path / "s.samecluster"
     store = SqliteStore(path, create=True)
     store.append(answer_events(5))
     store.close()
-    steps = (*STEPS, "CREATE INDEX by_kind ON events (kind)", "DROP TABLE absent")
-    with pytest.raises(StoreError, match="no such table: absent"):
-        SqliteStore(path, steps=steps)
+    newer = (*STEPS, "CREATE INDEX by_kind ON events (kind)", "DROP TABLE absent")
+    with monkeypatch.context() as patch:
+        patch.setattr("samecluster.sessions.storage.schema.STEPS", newer)
+        with pytest.raises(StoreError, match="no such table: absent"):
+            SqliteStore(path)
     store = SqliteStore(path)
     assert len(list(store.read())) == 5
     store.close()

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
 
+from samecluster._files import is_stdout
 from samecluster.cli.commands.label import INTERRUPTED
-from samecluster.cli.options import ChatOptions, Force, Json, OracleCommandOptions, takes_request
+from samecluster.cli.options import Force, Json, LanguageModel, Program, takes_request
 from samecluster.cli.terminal.harmless import print_json
 from samecluster.errors import CostLimitError, InvalidInputError, OracleError
 from samecluster.recovery.result.sentences import count
@@ -23,18 +25,8 @@ if TYPE_CHECKING:
     from samecluster.workspace.export import ResultFiles
     from samecluster.workspace.open import OpenSession
 
-InBlocks = Annotated[
-    bool,
-    typer.Option(
-        "--in-blocks",
-        help="DATA need not fit into memory: .npy, Parquet, or a folder of either. Truth is a "
-        "column of numbers or a .npy file, and labels go to the folder -o.",
-        rich_help_panel="Reading the data",
-    ),
-]
 
-
-@takes_request("in_blocks", "looks")
+@takes_request("looks")
 def cluster(
     request: Request,
     oracle_cmd: str | None = None,
@@ -59,7 +51,6 @@ def cluster(
     force: Force = False,
     json: Json = False,
     no_session: bool = False,
-    in_blocks: InBlocks = False,
 ) -> None:
     """Find the groups in data with a program that answers, or with the truth as a simulation.
 
@@ -71,13 +62,16 @@ def cluster(
     With --llm a language model answers, under the name "model NAME": docs/models.md. Its key is in
     the variable SAMECLUSTER_LLM_KEY.
 
+    With --in-blocks the truth is a column of numbers or a .npy file, and labels of all rows go to
+    the folder -o.
+
     Exit code 0 when nothing is left to ask or the budget is spent, 2 if the data or an option
     cannot be used, 1 if the program fails or something else is wrong, 130 after Ctrl-C.
 
     Example: samecluster cluster letters.csv --oracle-cmd "python ask.py" -o out.csv
     """
-    from samecluster._files import is_stdout
     from samecluster.cli.terminal.screen import Screen
+    from samecluster.oracles import ChatOracle, CommandOracle
     from samecluster.workspace.export import ResultFiles
     from samecluster.workspace.open import session_path
 
@@ -95,39 +89,38 @@ def cluster(
         raise InvalidInputError(
             "--proof does not go with --dask: a proof needs a fingerprint of all rows in order"
         )
-    command = None
+    program: Program | None = None
     if oracle_cmd is not None:
-        copies = 1 if parallel is None else parallel
-        command = OracleCommandOptions(
-            oracle_cmd, copies, timeout, 2 if retries is None else retries, request.show
-        )
-    program: OracleCommandOptions | ChatOptions | None = command
+        at_once, tries = 1 if parallel is None else parallel, 2 if retries is None else retries
+        start = partial(CommandOracle, oracle_cmd, parallel=at_once, timeout=timeout, retries=tries)
+        program = Program(start, at_once, request.show)
     if llm is not None:
-        _check_chat(replace(request, in_blocks=in_blocks), command, model, criterion)
-        two_prices = _two_prices(prices, max_cost)
+        _check_chat(request, program, model, criterion)
+        at_once, tries = 4 if parallel is None else parallel, 6 if retries is None else retries
+        model, criterion = model or "", criterion or ""
+        begin = partial(
+            ChatOracle,
+            llm,
+            model,
+            criterion=criterion,
+            parallel=at_once,
+            timeout=timeout,
+            retries=tries,
+            both_orders=both_orders,
+            prices=_two_prices(prices, max_cost),
+            max_cost=max_cost,
+        )
         if no_session or not session_path(request).exists():
             request = replace(request, looks="auto")
-        program = ChatOptions(
-            llm,
-            model or "",
-            criterion or "",
-            two_prices,
-            max_cost,
-            4 if parallel is None else parallel,
-            timeout,
-            6 if retries is None else retries,
-            both_orders,
-            confirm,
-            request.show,
-            is_kept=not no_cache,
-            is_agreed=yes,
+        program = LanguageModel(
+            begin, at_once, request.show, model, confirm, is_kept=not no_cache, is_agreed=yes
         )
-    request = replace(request, in_blocks=in_blocks or request.dask is not None)
+    request = replace(request, in_blocks=request.in_blocks or request.dask is not None)
     inputs = tuple(Path(path) for path in (request.pairs, request.truth) if path is not None)
     files = ResultFiles(out, proof, report, prefix, raw, force, inputs)
     progress = Screen(stderr=True)
     try:
-        with _place_for_answers(request, no_session) as placed, _dask(request.dask):
+        with _place_for_answers(request, no_session) as placed, _workers(request.dask):
             _check_who_answers(placed, program, join)
             _cluster(placed, program, files, json, progress, is_kept=not no_session)
     except KeyboardInterrupt:
@@ -139,10 +132,7 @@ def cluster(
 
 
 def _check_chat(
-    request: Request,
-    program: OracleCommandOptions | ChatOptions | None,
-    model: str | None,
-    criterion: str | None,
+    request: Request, program: Program | None, model: str | None, criterion: str | None
 ) -> None:
     """What a model needs, and what it cannot give."""
     if program is not None:
@@ -177,9 +167,7 @@ def _two_prices(prices: str | None, max_cost: float | None) -> tuple[float, floa
     return None if found is None else (found.prompt, found.reply)
 
 
-def _check_who_answers(
-    request: Request, program: OracleCommandOptions | ChatOptions | None, join: bool
-) -> None:
+def _check_who_answers(request: Request, program: Program | None, join: bool) -> None:
     """Before anything is written, also that the margin is another one now."""
     from samecluster.sessions.parameters import check_people_only
     from samecluster.workspace.answerers import (
@@ -191,9 +179,9 @@ def _check_who_answers(
     )
     from samecluster.workspace.open import is_in_blocks
 
-    if isinstance(program, ChatOptions):
-        check_people_only(request.declared(), [model_name(program.model)])
-        check_program(request, model_name(program.model), join)
+    if isinstance(program, LanguageModel):
+        check_people_only(request.declared(), [model_name(program.name)])
+        check_program(request, model_name(program.name), join)
     elif program is not None:
         check_program(request, program_name(request.who), join)
     else:
@@ -211,20 +199,18 @@ def _place_for_answers(request: Request, no_session: bool) -> Iterator[Request]:
         yield replace(request, session=Path(folder, "answers.samecluster"))
 
 
-@contextmanager
-def _dask(address: str | None) -> Iterator[None]:
+def _workers(address: str | None) -> AbstractContextManager[object]:
+    """Those of a Dask scheduler, if there is an address of one."""
     if address is None:
-        yield
-        return
+        return nullcontext()
     from samecluster.points.dask_cluster import connected
 
-    with connected(address):
-        yield
+    return connected(address)
 
 
 def _cluster(
     request: Request,
-    program: OracleCommandOptions | ChatOptions | None,
+    program: Program | None,
     files: ResultFiles,
     json: bool,
     progress: Screen,
@@ -241,7 +227,7 @@ def _cluster(
         # An audit of the session would be about its items alone.
         request, audit = replace(request, audit=None), _audit_of_all_rows(request)
     with progress.status("reading the data"):
-        opened = open_session(request, by_model=isinstance(program, ChatOptions))
+        opened = open_session(request, by_model=isinstance(program, LanguageModel))
     with _gone_if_refused(opened):
         check_files(opened, files)
         truth = None if request.truth is None else TrueGroups(opened, request.truth)
@@ -314,7 +300,7 @@ def _greeted(progress: Screen, opened: OpenSession, request: Request, is_kept: b
         n = opened.session.state.n_questions
         progress.print(f"Going on with {opened.path} after {count(n, 'answer')}.")
     if opened.blocks is not None:
-        from samecluster.workspace.in_blocks.added_rows import import_answer_log
+        from samecluster.workspace.in_blocks.old_answers import import_answer_log
 
         opened, line = import_answer_log(opened, request.who)
         if line is not None:
@@ -329,7 +315,6 @@ def _print_end(
     told: dict[str, object],
     is_kept: bool,
 ) -> None:
-    from samecluster._files import is_stdout
     from samecluster.cli.terminal.closing import next_steps, summary
     from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.item_names import ItemNames

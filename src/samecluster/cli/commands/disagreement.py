@@ -15,7 +15,6 @@ from samecluster.cli.commands.session import (
     SessionFile,
     Vectors,
     Who,
-    interruptible,
     opened_session,
 )
 
@@ -42,7 +41,7 @@ def doubt(
     from samecluster.cli.terminal.disagreement import discuss
     from samecluster.workspace.item_names import ItemNames
 
-    with interruptible(), opened_session(session, data, vectors) as opened:
+    with opened_session(session, data, vectors) as opened:
         item = ItemNames(opened.data).key(item)
         questions = opened.session.doubt(item, who)
         if_none = f"you were asked about {item} and every asked member of every cluster"
@@ -68,7 +67,7 @@ def merge(
     """
     from samecluster.cli.terminal.disagreement import discuss
 
-    with interruptible(), opened_session(session, data, vectors) as opened:
+    with opened_session(session, data, vectors) as opened:
         a, b = opened.session.cluster(a), opened.session.cluster(b)
         question = opened.session.merge(a, b, who)
         anchors = opened.session.anchors()
@@ -96,7 +95,7 @@ def split(
     from samecluster.cli.terminal.disagreement import discuss
     from samecluster.workspace.item_names import ItemNames
 
-    with interruptible(), opened_session(session, data, vectors) as opened:
+    with opened_session(session, data, vectors) as opened:
         named = tuple(dict.fromkeys(map(ItemNames(opened.data).key, items)))
         questions = opened.session.split(cluster, named, who)
         if_none = f"{items[0]} is what cluster {cluster} is known by; name those that do not belong"

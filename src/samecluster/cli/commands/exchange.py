@@ -6,8 +6,9 @@ Nothing heavy is imported before a command runs, as help texts are made from thi
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,7 +18,6 @@ from samecluster.cli.commands.session import (
     SessionFile,
     Vectors,
     Who,
-    interruptible,
     opened_session,
     session_file,
 )
@@ -25,6 +25,7 @@ from samecluster.cli.options import Force, Json
 from samecluster.cli.terminal.harmless import print_json, print_lines
 from samecluster.errors import InvalidInputError
 from samecluster.workspace.request import Request
+from samecluster.workspace.typed_command import typed
 
 Prefix = Annotated[str, typer.Option(help="Put before the names of the new columns.")]
 Raw = Annotated[
@@ -69,7 +70,7 @@ def export(
     from samecluster.workspace.export import ResultFiles, Snapshot, write_labels, write_proof
 
     files = ResultFiles(out, proof, prefix=prefix, raw=raw, force=force)
-    with interruptible(), opened_session(session, data, vectors, read_only=True) as opened:
+    with opened_session(session, data, vectors, read_only=True) as opened:
         if opened.blocks is not None:
             print_lines(*export_all(Screen(stderr=True), opened, files))
             return
@@ -134,7 +135,6 @@ def import_(
     from samecluster.sessions.state.state import State
     from samecluster.sessions.storage.sqlite import SqliteStore
     from samecluster.workspace.known_answers import answers_of, import_new, pairs_as_answers
-    from samecluster.workspace.typed_command import typed
 
     with opened_session(session, data, vectors) as opened:
         keys = opened.session.state.items.keys
@@ -191,7 +191,7 @@ def assign(
     files = ResultFiles(out, prefix=prefix, raw=raw, force=force)
     if json and is_stdout(out):
         raise InvalidInputError("only one of --json and -o can go to standard output")
-    with interruptible(), opened_session(session, data, vectors, read_only=True) as opened:
+    with opened_session(session, data, vectors, read_only=True) as opened:
         with Screen(stderr=True).waiting("labelling the rows"):
             labels = label_new_rows(opened, Request(data=new, vectors=new_vectors), files)
         if json:
@@ -231,7 +231,6 @@ def update(
     from samecluster.tables.messages import first_few
     from samecluster.workspace.item_names import ItemNames
     from samecluster.workspace.open import data_changes, named_in_command, reopen
-    from samecluster.workspace.typed_command import typed
 
     if confirm:
         raise InvalidInputError(
@@ -241,12 +240,7 @@ def update(
     request = Request(data=data, vectors=vectors, who=who)
     changes, now = data_changes(path, request)
     names = ItemNames(now)
-    facts: dict[str, Any] = {
-        "added": changes.added,
-        "removed": changes.removed,
-        "changed": changes.changed,
-        "reordered": changes.reordered,
-    }
+    facts = asdict(changes)
     lines = [f"{changes}." if changes else "The data is what the session is about."]
     words = ("added", "removed", "changed")
     listed = {word: names.known(facts[word]) for word in words}

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from samecluster.cli.options import takes_request
-from samecluster.workspace.request import Request
+from samecluster.workspace.request import Request, listed
+from samecluster.workspace.typed_command import typed_again
 
 if TYPE_CHECKING:
     from samecluster.cli.terminal.screen import Screen
@@ -42,7 +43,6 @@ def label(request: Request) -> None:
     Example: samecluster label shells.csv --id shell --show length,width
     """
     from samecluster.cli.terminal.screen import Screen
-    from samecluster.workspace.typed_command import typed_again
 
     console = Screen()
     try:
@@ -63,8 +63,6 @@ def _label(console: Screen, request: Request) -> None:
     from samecluster.cli.terminal.screen import reading
     from samecluster.workspace.open import export_command, open_session
     from samecluster.workspace.pair_display import checked_columns
-    from samecluster.workspace.request import listed
-    from samecluster.workspace.typed_command import typed_again
 
     with console.status(reading(request)) as shown:
         opened = open_session(request, asks_about_missing(console, shown))

@@ -1,4 +1,4 @@
-"""The commands about proofs and the paper: ``demo``, ``verify``, ``margin`` and ``reproduce``.
+"""The commands about the paper and its margins: ``demo``, ``margin`` and ``reproduce``.
 
 Nothing heavy is imported before a command runs, as help texts are made from this module.
 """
@@ -34,30 +34,6 @@ def demo(
     from samecluster.cli.commands.demo import run_demo
 
     run_demo(points, dimension, clusters, margin, condition, seed, save, force)
-
-
-def verify(
-    data: Annotated[Path, typer.Argument(help="The points the proof is about: .npy or .csv.")],
-    proof: Annotated[Path, typer.Argument(help="The proof log, as written by samecluster.")],
-    resolution: Annotated[
-        float,
-        typer.Option(
-            help="The largest resolution to allow, as a share of each column's spread. Clusters "
-            "are then taken to have no sharper boundary."
-        ),
-    ] = 2.0**-10,
-    max_memory: Annotated[
-        float | None, typer.Option(help="GiB that the points and a line of the proof may take; 2.")
-    ] = None,
-) -> None:
-    """Check a proof against the data, in exact arithmetic, and name the first bad record.
-
-    Example: samecluster verify demo/data.npy demo/proof.jsonl.gz
-    """
-    from samecluster.cli.commands.verify import run_verify
-
-    if not run_verify(data, proof, resolution, max_memory):
-        raise typer.Exit(1)
 
 
 @takes_request("show", "truth", "scale", *ONLY_OF_SESSIONS)

@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from samecluster.cli.commands.label import INTERRUPTED
+from samecluster.cli.commands.session import SessionFile
 from samecluster.cli.options import takes_request
 from samecluster.cli.terminal.harmless import print_lines
-from samecluster.workspace.request import Request
+from samecluster.workspace.request import Request, listed
+from samecluster.workspace.typed_command import typed_again
 
 if TYPE_CHECKING:
     from samecluster.cli.terminal.screen import Screen
@@ -82,7 +84,6 @@ def serve(
     needs_server()
     from samecluster.web.server import Address, ServeOptions
     from samecluster.workspace.open import session_path
-    from samecluster.workspace.request import listed
 
     request, image_column = _with_example(request, image_column)
     if request.looks is None and not session_path(request).exists():
@@ -95,10 +96,7 @@ def serve(
 
 
 def invite(
-    session: Annotated[
-        Path,
-        typer.Argument(metavar="SESSION", help="A session file, or the data that it is beside."),
-    ],
+    session: SessionFile,
     name: Annotated[str, typer.Argument(help="The name of the person, as answers will have it.")],
     role: Annotated[
         Role, typer.Option(help="Owners also decide, download and see who takes part.")
@@ -139,7 +137,6 @@ def _serve(
     console: Screen, request: Request, address: Address, options: ServeOptions, browser: bool
 ) -> None:
     from samecluster.workspace.open import export_command, session_path
-    from samecluster.workspace.typed_command import typed_again
 
     # The signal is raised again once the server has stopped.
     with contextlib.suppress(KeyboardInterrupt):

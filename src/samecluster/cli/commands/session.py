@@ -23,6 +23,7 @@ from samecluster.errors import (
     StoreError,
 )
 from samecluster.workspace.request import Request
+from samecluster.workspace.typed_command import typed
 
 if TYPE_CHECKING:
     from samecluster.workspace.open import OpenSession
@@ -161,7 +162,6 @@ def doctor(
     from samecluster.recovery.result.sentences import count
     from samecluster.sessions.storage.sqlite import SqliteStore, rescue
     from samecluster.workspace.open import SUFFIX
-    from samecluster.workspace.typed_command import typed
 
     path, damage, events, foreign = session_file(session), "", 0, list[str]()
     try:
@@ -199,26 +199,25 @@ def doctor(
         raise typer.Exit(1)
 
 
+@contextmanager
 def opened_session(
     session: Path, data: str | None, vectors: Path | None, *, read_only: bool = False
-) -> OpenSession:
-    """A session that exists, with the data that was named or is beside it."""
+) -> Iterator[OpenSession]:
+    """A session that exists, with the data that was named or is beside it.
+
+    Ctrl-C ends the command with a line that says so, and its own exit code.
+    """
     from samecluster.cli.terminal.screen import Screen
     from samecluster.workspace.open import data_beside, reopen
 
     path = session_file(session)
     request = Request(data=data or data_beside(path), vectors=vectors)
-    with Screen(stderr=True).waiting("reading the session and its data"):
-        opened = reopen(path, request, read_only=read_only)
-        opened.session.snapshot()  # what follows from the answers, which takes the most time
-    return opened
-
-
-@contextmanager
-def interruptible() -> Iterator[None]:
-    """Ctrl-C ends the command with a line that says so, and its own exit code."""
     try:
-        yield
+        with Screen(stderr=True).waiting("reading the session and its data"):
+            opened = reopen(path, request, read_only=read_only)
+            opened.session.snapshot()  # what follows from the answers, which takes the most time
+        with opened:
+            yield opened
     except KeyboardInterrupt:
         print_lines("", "Stopped. All answers are kept.")
         raise typer.Exit(INTERRUPTED) from None
@@ -240,7 +239,6 @@ def session_file(given: Path) -> Path:
     """The file itself, or the session beside the data that was named."""
     from samecluster._files import is_database
     from samecluster.workspace.open import SUFFIX, session_beside
-    from samecluster.workspace.typed_command import typed
 
     beside = session_beside(given)
     if given.suffix != SUFFIX and beside.exists():

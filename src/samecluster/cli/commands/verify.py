@@ -1,29 +1,48 @@
-"""``samecluster verify``: check a proof against the data, in exact arithmetic."""
+"""``samecluster verify``: check a proof against the data, in exact arithmetic.
+
+Nothing heavy is imported before it runs, as its help text is made from this module.
+"""
 
 from __future__ import annotations
 
-import itertools
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-import numpy as np
-
-from samecluster._parameters import check_share
-from samecluster.cli.terminal.screen import Screen
-from samecluster.lifts.lift import lift_from_json
-from samecluster.proof.checker import BadProof, check
-from samecluster.proof.files import read_lines
-from samecluster.recovery.result.premises import MarginHolds
-from samecluster.recovery.result.sentences import clause, count
-from samecluster.tables import CsvOptions, FeatureOptions, Preparation, read_table
-from samecluster.workspace.request import Request
+import typer
 
 
-def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | None = None) -> bool:
-    """Print what the proof shows; False if it does not hold.
+def verify(
+    data: Annotated[Path, typer.Argument(help="The points the proof is about: .npy or .csv.")],
+    proof: Annotated[Path, typer.Argument(help="The proof log, as written by samecluster.")],
+    resolution: Annotated[
+        float,
+        typer.Option(
+            help="The largest resolution to allow, as a share of each column's spread. Clusters "
+            "are then taken to have no sharper boundary."
+        ),
+    ] = 2.0**-10,
+    max_memory: Annotated[
+        float | None, typer.Option(help="GiB that the points and a line of the proof may take; 2.")
+    ] = None,
+) -> None:
+    """Check a proof against the data, in exact arithmetic, and name the first bad record.
 
-    ``resolution`` is the largest one to allow, as a share of each column's spread.
+    Example: samecluster verify demo/data.npy demo/proof.jsonl.gz
     """
+    import itertools
+
+    import numpy as np
+
+    from samecluster._parameters import check_share
+    from samecluster.cli.terminal.screen import Screen
+    from samecluster.lifts.lift import lift_from_json
+    from samecluster.proof.checker import BadProof, check
+    from samecluster.proof.files import read_lines
+    from samecluster.recovery.result.premises import MarginHolds
+    from samecluster.recovery.result.sentences import clause, count
+    from samecluster.tables import CsvOptions, FeatureOptions, Preparation, read_table
+    from samecluster.workspace.request import Request
+
     check_share("--resolution", resolution)
     console = Screen()
     allowed = Request(str(data), max_memory=max_memory).max_bytes()
@@ -38,7 +57,7 @@ def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | N
             verified = check(X, itertools.chain([header], lines), resolution)
     except BadProof as error:
         console.print(f"The proof does NOT hold. {error}")
-        return False
+        raise typer.Exit(1) from None
     known = int(np.count_nonzero(verified.labels >= 0))
     margin = float.fromhex(header["margin"])
     kinds = ", ".join(f"{number:,} {kind}" for kind, number in verified.n_records.items())
@@ -58,4 +77,3 @@ def run_verify(data: Path, proof: Path, resolution: float, max_memory: float | N
     )
     if not verified.all_different:
         console.print("The clusters are not shown to be pairwise different.")
-    return True

@@ -13,13 +13,13 @@ from samecluster.large.result import check_room
 from samecluster.recovery.result.sentences import count
 from samecluster.tables.writing import FORMATS
 from samecluster.workspace.export import NO_PROOF, ResultFiles, proof_line
-from samecluster.workspace.in_blocks.added_rows import taken_in
 from samecluster.workspace.in_blocks.all_rows import (
     AllRowsSweep,
     is_proving,
+    labelled_rows,
     row_counts,
     swept,
-    write_all,
+    taken_in,
     write_points,
 )
 
@@ -89,9 +89,11 @@ def take_in_what_needs_questions(
 def export_all(console: Screen, opened: OpenSession, files: ResultFiles) -> list[str]:
     """Write labels of all rows; what to tell of it."""
     check_folder(opened, files)
-    assert files.out is not None
-    with passes_shown(console) as on_progress:
-        found = write_all(opened, Path(files.out), on_progress, files.proof, force=files.force)
+    with (
+        passes_shown(console) as on_progress,
+        labelled_rows(opened, files, on_progress) as found,
+    ):
+        pass  # they are written as they are
     told = [row_counts(found), f"The sample: {opened.session.progress()}."]
     if found.needs_questions:
         assert found.to_ask is not None

@@ -12,7 +12,7 @@ import numpy as np
 
 from samecluster._files import check_input
 from samecluster._typing import IntArray
-from samecluster.cli.options import ChatOptions, OracleCommandOptions
+from samecluster.cli.options import LanguageModel, Program
 from samecluster.cli.terminal.consent import PICTURES, agree
 from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import InvalidInputError
@@ -50,7 +50,7 @@ class Answerer:
 def answerer_for(
     opened: OpenSession,
     request: Request,
-    program: OracleCommandOptions | ChatOptions | None,
+    program: Program | None,
     truth: TrueGroups | None,
     console: Screen,
 ) -> Iterator[Answerer]:
@@ -60,7 +60,7 @@ def answerer_for(
         yield Answerer(truth.name, 1, truth.answer, truth.follow)
         return
     columns = checked_columns(opened, listed(program.show, opened.table.names))
-    if isinstance(program, ChatOptions) and not program.show:
+    if isinstance(program, LanguageModel) and not program.show:
         # Nothing leaves the machine that is not needed: the texts, or all but the names of items.
         columns = opened.options.texts or tuple(
             name for name in columns if name != opened.options.id_column
@@ -75,10 +75,11 @@ def answerer_for(
         if truth is not None:
             truth.follow(opened)
 
-    if isinstance(program, ChatOptions):
-        check_people_only(opened.session.state.parameters, [model_name(program.model)])
+    if isinstance(program, LanguageModel):
+        name = model_name(program.name)
+        check_people_only(opened.session.state.parameters, [name])
         cache = opened.path.with_name(f"{opened.path.name}-llm.jsonl")
-        with program.oracle(shown, cache) as asked:
+        with program.start(shown, cache=cache if program.is_kept else None) as asked:
             agree(console, opened, asked, program, shown.names, cache)
             opened.session.let_models_answer()
             if opened.is_new:
@@ -86,7 +87,6 @@ def answerer_for(
                 method = {"name": "predict", "batch": program.parallel}
                 opened.session.set_parameters(method=method)
             opened.session.widen(program.parallel)
-            name = model_name(program.model)
             second = ConfirmedOracle(asked, opened.session.state.left_of("max_looks"))
             try:
                 yield Answerer(
@@ -99,16 +99,15 @@ def answerer_for(
                     second_looks=second.second_looks_at,
                 )
             finally:
-                console.print(f"{program.model}: {asked.spending}.", soft_wrap=True)
+                console.print(f"{program.name}: {asked.spending}.", soft_wrap=True)
                 if program.confirm:
                     back, same = second.n_taken_back, second.n_same
                     n_second = count(second.n_second, "second look")
                     console.print(f'{n_second} took back {back:,} of {same:,} answers "same".')
         return
-    with program.oracle(shown) as oracle:
+    with program.start(shown) as oracle:
         opened.session.widen(program.parallel)
-        name = program_name(request.who)
-        yield Answerer(name, program.parallel, oracle.answer_many, follow)
+        yield Answerer(program_name(request.who), program.parallel, oracle.answer_many, follow)
 
 
 class TrueGroups:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from samecluster.cli.options import ChatOptions
+from samecluster.cli.options import LanguageModel
 from samecluster.cli.terminal.keyboard import read_key
 from samecluster.cli.terminal.prompt import Prompt
 from samecluster.cli.terminal.screen import Screen, shown
@@ -29,13 +29,13 @@ def agree(
     console: Screen,
     opened: OpenSession,
     oracle: ChatOracle,
-    options: ChatOptions,
+    model: LanguageModel,
     columns: Sequence[str],
     cache: Path,
 ) -> None:
     """Say what is sent where and what it may cost; InvalidInputError unless the user agrees."""
     n = len(opened.data.keys)
-    where = f"{oracle.host} (model {options.model})"
+    where = f"{oracle.host} (model {model.name})"
     names = ", ".join(columns)
     if not names:
         raise InvalidInputError("the model would see nothing: name columns with --show")
@@ -44,12 +44,12 @@ def agree(
         what = "the pictures themselves go"
     lines = [f"Of {n:,} rows, {what} to {where}, as far as they are asked about."]
     if not opened.session.state.n_looks:
-        lines.append(_estimate(console, opened, oracle, n, options.confirm))
-    if options.is_kept:
+        lines.append(_estimate(console, opened, oracle, n, model.confirm))
+    if model.is_kept:
         lines.append(f"Prompts and replies are kept in {cache}, which only you can read.")
     for line in lines:
         console.print(shown(line), soft_wrap=True)
-    if options.is_agreed:
+    if model.is_agreed:
         return
     if not (console.is_terminal and sys.stdin.isatty()):
         raise InvalidInputError(f"nothing was sent: say --yes to send it to {oracle.host}")

@@ -12,18 +12,16 @@ from samecluster.cli.terminal.look_display import (
     ASKED,
     MOST_DIGITS,
     print_look,
-    print_pair,
     reply_of,
     shown_groups,
 )
-from samecluster.cli.terminal.prompt import VERDICTS, Prompt
+from samecluster.cli.terminal.prompt import VERDICTS, SessionPrompt
 from samecluster.cli.terminal.screen import Screen
 from samecluster.errors import AnswerError, InvalidInputError, ProtocolError
 from samecluster.questions.look import Choice
 from samecluster.recovery.result.how import How
 from samecluster.sessions.conflicts import SecondLook
-from samecluster.sessions.question import SessionLook, SessionQuestion, question_id
-from samecluster.workspace.item_names import ItemNames
+from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.workspace.next_steps import choices
 from samecluster.workspace.open import OpenSession
 
@@ -32,7 +30,7 @@ _CHECKED_EVERY = 10  # looks, after which answers that do not fit the others are
 _LONGEST_LOOK = 60.0  # seconds; what takes longer is taken for a pause
 
 
-class Conversation:
+class Conversation(SessionPrompt):
     """One person and one session.
 
     Parameters
@@ -55,10 +53,8 @@ class Conversation:
         extend_sample: Callable[[OpenSession], OpenSession | None] = lambda _: None,
         line: Callable[[], str | None] = read_line,
     ) -> None:
-        self._opened, self._session, self._console = opened, opened.session, console
-        self._columns, self._who = columns, who
-        self._talk = Prompt(console, key, ItemNames(opened.data).in_text)
-        self._n_trouble = len(self._session.trouble)
+        super().__init__(opened, console, columns, who, key)
+        self._n_trouble = len(self.session.trouble)
         self._extend_sample, self._checked_at_event = extend_sample, -1
         self._line, self._shown_at = line, monotonic()
         self._n_since = 0
@@ -67,8 +63,8 @@ class Conversation:
     def hold(self) -> None:
         """Ask until nothing is left to ask, or the person quits."""
         while True:
-            with self._console.waiting("working out the next question"):
-                looks = self._session.ask_looks(self._who)
+            with self.console.waiting("working out the next question"):
+                looks = self.session.ask_looks(self.who)
             if not looks:
                 if not self._looks_again() and not self._has_new_items() and not self._choose():
                     return
@@ -79,34 +75,34 @@ class Conversation:
                 continue
             self._show_progress()
             if self._again is not None and look.id == self._again.question.id:
-                self._talk.say(f"{self._again}.", "bold")
+                self.say(f"{self._again}.", "bold")
             if not (self._ask_look(look) if isinstance(look, SessionLook) else self._ask(look)):
                 return
 
     def _looks_again(self) -> bool:
         """Whether another answer does not fit the others: it is put from another side next."""
         self._n_since = 0
-        with self._console.waiting("checking that the answers fit together"):
-            found = self._session.look_again(self._who)
+        with self.console.waiting("checking that the answers fit together"):
+            found = self.session.look_again(self.who)
         self._again = found or self._again
         return found is not None
 
     def _has_new_items(self) -> bool:
         """Whether there are more items now; found out once after every event."""
-        if self._checked_at_event == self._session.state.n_events:
+        if self._checked_at_event == self.session.state.n_events:
             return False
-        more = self._extend_sample(self._opened)
-        self._checked_at_event = self._session.state.n_events
-        self._opened = more or self._opened
+        more = self._extend_sample(self.opened)
+        self._checked_at_event = self.session.state.n_events
+        self.opened = more or self.opened
         return more is not None
 
     def _ask(self, question: SessionQuestion) -> bool:
         """Put a question; False if the person quits."""
-        print_pair(self._console, self._opened, question, self._columns)
+        self.show(question)
         if question.before is not None:
-            self._talk.say(f"You said: {question.before.value}.")
+            self.say(f"You said: {question.before.value}.")
         while True:
-            key = self._talk.read(_PROMPT)
+            key = self.read(_PROMPT)
             if key is None or key == "q":
                 return False
             if key == "b":
@@ -114,20 +110,20 @@ class Conversation:
                     continue
                 return True
             if key in VERDICTS:
-                with self._console.waiting("working out what follows"):
+                with self.console.waiting("working out what follows"):
                     seconds = self._seconds()
-                    self._session.tell(question.id, VERDICTS[key], self._who, seconds=seconds)
-                    _ = self._session.trouble
+                    self.session.tell(question.id, VERDICTS[key], self.who, seconds=seconds)
+                    _ = self.session.trouble
                 return self._look_at_trouble()
-            self._talk.explain("ynubq")
+            self.explain("ynubq")
 
     def _ask_look(self, look: SessionLook) -> bool:
         """Put a look of several pairs; False if the person quits."""
         names = dict(self._names())
         page, n_pages = 0, -(-len(look.body.get("groups", ())) // MOST_DIGITS)
-        print_look(self._console, self._opened, look, self._columns, names)
+        print_look(self.console, self.opened, look, self.columns, names)
         if look.before is not None:
-            self._talk.say(f"You said: {look_line(look.body, look.before)}.")
+            self.say(f"You said: {look_line(look.body, look.before)}.")
         while True:
             said = self._read_look(look, page, n_pages)
             if said is None or said == "q":
@@ -138,22 +134,22 @@ class Conversation:
                 continue
             if said == "m" and n_pages > 1:
                 page = (page + 1) % n_pages
-                print_look(self._console, self._opened, look, self._columns, names, page)
+                print_look(self.console, self.opened, look, self.columns, names, page)
                 continue
             try:
                 reply = self._reply(look, said, page)
-                self._session.tell_look(look.id, reply, self._who, seconds=self._seconds())
+                self.session.tell_look(look.id, reply, self.who, seconds=self._seconds())
             except (InvalidInputError, ProtocolError, AnswerError) as error:
-                self._talk.say(str(error))
+                self.say(str(error))
                 continue
             return self._look_at_trouble()
 
     def _read_look(self, look: SessionLook, page: int, n_pages: int) -> str | None:
         kind = look.body["kind"]
         if not isinstance(look.look, Choice):
-            return self._talk.read(ASKED[kind], self._line)
+            return self.read(ASKED[kind], self._line)
         more = "m more groups, " if n_pages > 1 else ""
-        return self._talk.read(ASKED[kind].format(n=len(shown_groups(look.look, page)), more=more))
+        return self.read(ASKED[kind].format(n=len(shown_groups(look.look, page)), more=more))
 
     def _reply(self, look: SessionLook, said: str, page: int) -> dict[str, Any]:
         if not isinstance(look.look, Choice):
@@ -167,24 +163,24 @@ class Conversation:
 
     def _names(self) -> Iterator[tuple[str, str]]:
         """The names of clusters, by each of their items."""
-        names, known = self._session.names(), self._session.snapshot()
-        for key, label in zip(self._session.state.items.keys, known.labels.tolist(), strict=True):
+        names, known = self.session.names(), self.session.snapshot()
+        for key, label in zip(self.session.state.items.keys, known.labels.tolist(), strict=True):
             if label in names:
                 yield key, names[label]
 
     def _take_back(self) -> bool:
-        if self._session.undo(self._who) is None:
-            self._talk.say("There is no answer of yours to take back.")
+        if self.session.undo(self.who) is None:
+            self.say("There is no answer of yours to take back.")
             return False
-        self._n_trouble = len(self._session.trouble)
+        self._n_trouble = len(self.session.trouble)
         return True
 
     def _show_progress(self) -> None:
-        self._console.print()
-        state = self._session.state
+        self.console.print()
+        state = self.session.state
         if state.facts or state.given is not None:  # before the first answer there is none
-            for line in progress_lines(self._session):
-                self._talk.say(line, "dim")
+            for line in progress_lines(self.session):
+                self.say(line, "dim")
         self._shown_at = monotonic()
 
     def _seconds(self) -> float:
@@ -193,43 +189,32 @@ class Conversation:
 
     def _look_at_trouble(self) -> bool:
         """Show what has stopped fitting together, and offer remedies; False if the person quits."""
-        trouble = self._session.trouble
+        trouble = self.session.trouble
         if len(trouble) <= self._n_trouble:
             self._n_trouble = len(trouble)
             return True
-        goes_on = self._talk.offer_remedies(self._session, trouble[-1], self._who, self._show_pair)
-        self._n_trouble = len(self._session.trouble)
+        goes_on = self.offer_remedies(trouble[-1])
+        self._n_trouble = len(self.session.trouble)
         return goes_on
-
-    def _show_pair(self, items: tuple[str, str]) -> None:
-        question = self._session.question(question_id(items))
-        print_pair(self._console, self._opened, question, self._columns)
 
     def _choose(self) -> bool:
         """Say why there is no question, and what can be done; False to stop."""
-        session, known = self._session, self._session.snapshot()
-        self._console.print()
-        self._talk.say(f"{session.progress()}.", "bold")
+        session, known = self.session, self.session.snapshot()
+        self.console.print()
+        self.say(f"{session.progress()}.", "bold")
         for line in known.assumptions:
-            self._talk.say(f"  {line}")
+            self.say(f"  {line}")
         found = choices(known, session.state.parameters)
         if known.count(How.ASKED) == len(known.labels):
-            session.finish(self._who)
+            session.finish(self.who)
             return False
-        self._talk.say("What next?")
+        self.say("What next?")
         for choice in found:
-            self._talk.say(f"  {choice.key}  {choice.text}")
-        self._talk.say("  b  take the last answer back")
-        key = self._talk.read_one_of([*(choice.key for choice in found), "b", "q"])
+            self.say(f"  {choice.key}  {choice.text}")
+        self.say("  b  take the last answer back")
+        key = self.read_one_of([*(choice.key for choice in found), "b", "q"])
         if key == "b":
-            if session.undo(self._who) is None:
-                self._talk.say("There is no answer of yours to take back.")
+            self._take_back()
             return True
         chosen = next((choice for choice in found if choice.key == key), None)
-        if chosen is None:
-            return False
-        if chosen.parameters is None:
-            session.finish(self._who)
-            return False
-        session.set_parameters(who=self._who, **chosen.parameters)
-        return True
+        return chosen is not None and chosen.take(session, self.who)

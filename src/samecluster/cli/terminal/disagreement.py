@@ -3,17 +3,15 @@ each answer would do to labels, and what became of it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from samecluster.cli.terminal.keyboard import read_key
-from samecluster.cli.terminal.look_display import print_pair
-from samecluster.cli.terminal.prompt import VERDICTS, Prompt
+from samecluster.cli.terminal.prompt import VERDICTS, SessionPrompt
 from samecluster.cli.terminal.screen import Screen
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import Effect
-from samecluster.sessions.question import SessionQuestion, question_id
+from samecluster.sessions.question import SessionQuestion
 from samecluster.sessions.state.votes import pair_of
-from samecluster.workspace.item_names import ItemNames
 from samecluster.workspace.open import OpenSession
 from samecluster.workspace.pair_display import checked_columns
 from samecluster.workspace.request import listed
@@ -35,106 +33,81 @@ def discuss(
     ``show`` are the columns to show, as the user names them.
     """
     columns = checked_columns(opened, listed(show, opened.table.names))
-    talk = Prompt(Screen(), read_key, ItemNames(opened.data).in_text)
-    if not questions:
+    talk = DisagreementConversation(opened, Screen(), columns, who, read_key)
+    if questions:
+        talk.hold(questions, items)
+    else:
         talk.say(f"There is nothing to ask: {if_none}.")
-        return
-    DisagreementConversation(opened, talk, columns, who, items).hold(questions)
 
 
-class DisagreementConversation:
-    """One person who disagrees with labels of a session.
+class DisagreementConversation(SessionPrompt):
+    """One person who disagrees with labels of a session."""
 
-    Parameters
-    ----------
-    opened : the session with its data
-    columns : what to show of items
-    who : the person, or None
-    items : those whose labels it is about
-    """
-
-    def __init__(
-        self,
-        opened: OpenSession,
-        talk: Prompt,
-        columns: Sequence[str],
-        who: str | None,
-        items: Iterable[str],
-    ) -> None:
-        self._opened, self._session, self._talk = opened, opened.session, talk
-        self._columns, self._who = columns, who
-        self._was = {item: self._place(item) for item in items}
-        self._old_trouble = {trouble.text for trouble in self._session.trouble}
-
-    def hold(self, questions: Iterable[SessionQuestion]) -> None:
-        """Put the questions, settle what does not fit, and say what became of the items."""
+    def hold(self, questions: Iterable[SessionQuestion], items: Iterable[str]) -> None:
+        """Put the questions about items, settle what does not fit, and say what became of them."""
+        was = {item: self._place(item) for item in items}
+        old_trouble = {trouble.text for trouble in self.session.trouble}
         placed: set[str] = set()
         for question in questions:
             # An item that is in one group is in no other, and an exception in none.
-            if question.item in placed | self._session.state.exceptions.keys():
+            if question.item in placed | self.session.state.exceptions.keys():
                 continue
             verdict = self._ask(question)
-            if verdict is None or not self._settle():
+            if verdict is None or not self._settle(old_trouble):
                 break
             if verdict is Verdict.SAME:
                 placed.add(question.item)
-        self._conclude()
+        self._conclude(was)
 
     def _ask(self, question: SessionQuestion) -> Verdict | None:
         """Put a question and take the answer; None if the person quits."""
-        self._talk.console.print()
-        print_pair(self._talk.console, self._opened, question, self._columns)
-        said = self._session.state.vote(pair_of((question.item, question.comparator)), self._who)
+        self.console.print()
+        self.show(question)
+        said = self.session.state.vote(pair_of((question.item, question.comparator)), self.who)
         if said is not None:
-            self._talk.say(f"You said: {said.verdict.value}.")
+            self.say(f"You said: {said.verdict.value}.")
         for letter, word in (("y", "same"), ("n", "different")):
-            with self._talk.console.waiting("working out what an answer would do"):
-                effect = self._session.preview_answer(question.id, word, self._who)
+            with self.console.waiting("working out what an answer would do"):
+                effect = self.session.preview_answer(question.id, word, self.who)
             if effect != _NOTHING:
-                self._talk.say(f"  If {letter}: {effect}.")
+                self.say(f"  If {letter}: {effect}.")
         while True:
-            key = self._talk.read(_PROMPT)
+            key = self.read(_PROMPT)
             if key is None or key == "q":
                 return None
             if key in VERDICTS:
-                self._session.tell(question.id, VERDICTS[key], self._who)
+                self.session.tell(question.id, VERDICTS[key], self.who)
                 return VERDICTS[key]
-            self._talk.explain("ynuq")
+            self.explain("ynuq")
 
-    def _settle(self) -> bool:
+    def _settle(self, old_trouble: set[str]) -> bool:
         """Offer remedies for what has stopped fitting together; False if the person quits."""
         while True:
-            new = [one for one in self._session.trouble if one.text not in self._old_trouble]
+            new = [one for one in self.session.trouble if one.text not in old_trouble]
             if not new:
                 return True
-            self._old_trouble.add(new[0].text)
-            if not self._talk.offer_remedies(self._session, new[0], self._who, self._show):
+            old_trouble.add(new[0].text)
+            if not self.offer_remedies(new[0]):
                 return False
 
-    def _show(self, items: tuple[str, str]) -> None:
-        question = self._session.question(question_id(items))
-        print_pair(self._talk.console, self._opened, question, self._columns)
-
-    def _conclude(self) -> None:
-        self._talk.console.print()
-        for item, was in self._was.items():
+    def _conclude(self, before: Mapping[str, str]) -> None:
+        self.console.print()
+        for item, was in before.items():
             now = self._place(item)
-            self._talk.say(
-                f"{item}: {now}, as before." if now == was else f"{item}: {was} -> {now}."
-            )
-        progress = self._session.progress()
-        self._talk.say(f"{progress}.")
+            self.say(f"{item}: {now}, as before." if now == was else f"{item}: {was} -> {now}.")
+        progress = self.session.progress()
+        self.say(f"{progress}.")
         if progress.n_trouble:
-            self._talk.say("What does not fit is listed by `samecluster status`.")
+            self.say("What does not fit is listed by `samecluster status`.")
         if not progress.ended:
-            self._talk.say("`samecluster label` asks what is left.")
+            self.say("`samecluster label` asks what is left.")
 
     def _place(self, item: str) -> str:
         """Where an item is and how that is known, in words."""
-        row, known = self._session.state.items.row_of[item], self._session.snapshot()
+        row, known = self.session.state.items.row_of[item], self.session.snapshot()
         label = int(known.labels[row])
         if label < 0:
             return "undecided"
-        name = self._session.names().get(label)
+        name = self.session.names().get(label)
         named = "" if name is None else f" {name}"
         return f"cluster {label}{named} ({known.how[row]})"

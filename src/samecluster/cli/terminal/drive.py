@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 
 from samecluster.cli.terminal.all_rows import passes_shown, take_in_open_rows
@@ -33,10 +31,10 @@ def label_blocks(
     """
     while True:
         drive(console, opened.session, answerer)
-        report, out = None, None if files.out is None else Path(files.out)
+        report = None
         with (
             passes_shown(console) as on_progress,
-            labelled_rows(opened, out, on_progress, files.proof, force=files.force) as found,
+            labelled_rows(opened, files, on_progress) as found,
         ):
             found.is_wanted = not found.needs_questions
             if found.is_wanted and audit is not None:

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from samecluster.cli.terminal.look_display import print_pair
 from samecluster.cli.terminal.screen import Screen, shown
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.conflicts import Conflict
-from samecluster.sessions.session import Session
+from samecluster.sessions.question import SessionQuestion, question_id
+from samecluster.workspace.item_names import ItemNames
+from samecluster.workspace.open import OpenSession
 
 VERDICTS = {
     "y": Verdict.SAME,
@@ -63,29 +66,43 @@ class Prompt:
                 return key
             self.say(f"Press one of {', '.join(allowed)}.")
 
-    def offer_remedies(
+
+class SessionPrompt(Prompt):
+    """A prompt about a session, whose items it shows by ``columns`` to one person, ``who``."""
+
+    def __init__(
         self,
-        session: Session,
-        trouble: Conflict,
+        opened: OpenSession,
+        console: Screen,
+        columns: Sequence[str],
         who: str | None,
-        show: Callable[[tuple[str, str]], None],
-    ) -> bool:
+        key: Callable[[], str | None],
+    ) -> None:
+        super().__init__(console, key, ItemNames(opened.data).in_text)
+        self.opened, self.session, self.columns, self.who = opened, opened.session, columns, who
+
+    def show(self, question: SessionQuestion) -> None:
+        """Both items side by side."""
+        print_pair(self.console, self.opened, question, self.columns)
+
+    def offer_remedies(self, trouble: Conflict) -> bool:
         """Show what does not fit and what each remedy would do; False if the person quits.
 
         The two items of the answer that is likeliest to be wrong are shown side by side.
         """
+        session = self.session
         found = (one for one in session.ranked_conflicts() if one.text == trouble.text)
         trouble = next(found, trouble)
         remedies = trouble.remedies[:_MOST_REMEDIES]
         self.say(f"Something does not fit: {trouble.text}", "bold")
         if trouble.answers:
             self.say("The likeliest to be wrong is about these two:")
-            show(trouble.answers[0].items)
+            self.show(session.question(question_id(trouble.answers[0].items)))
         for number, remedy in enumerate(remedies, start=1):
             self.say(f"  {number}  {remedy.text}: {session.preview(remedy)}")
         self.say("  c  go on and decide later; `samecluster status` lists it")
         allowed = [str(number) for number in range(1, len(remedies) + 1)]
         key = self.read_one_of([*allowed, "c", "q"])
         if key in allowed:
-            session.apply(remedies[int(key) - 1], who)
+            session.apply(remedies[int(key) - 1], self.who)
         return key is not None and key != "q"

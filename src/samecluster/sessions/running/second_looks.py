@@ -18,11 +18,11 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.predict.unlikely import VERY_UNLIKELY, UnlikelyAnswer, unlikely_answers
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.conflicts import SecondLook
+from samecluster.sessions.event_log import Recorder
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.look_queue import LookQueue
 from samecluster.sessions.parameters import looks_in_use
 from samecluster.sessions.question import SessionQuestion
-from samecluster.sessions.recorder import Recorder
+from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, Vote, pair_of
 
@@ -35,17 +35,17 @@ _PAIRS_PER_CHECK = 10
 class SecondLooks:
     """What was checked in this process, and what to check next."""
 
-    def __init__(self, recorder: Recorder, known: KnownLabels, queue: LookQueue) -> None:
-        self._recorder, self._known, self._queue = recorder, known, queue
+    def __init__(self, log: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
+        self._log, self._known, self._queue = log, known, queue
         self._suspects: set[Pair] = set()
-        n_looks = recorder.state.n_looks
+        n_looks = log.state.n_looks
         self._checked_at = {Verdict.SAME: n_looks, Verdict.DIFFERENT: n_looks}
         self._pointed_out_at = n_looks - _POINTED_OUT // 2
         self._begun_at, self._n_pairs_checked = n_looks, 0
 
     def next(self, who: str | None) -> SecondLook | None:
         """See `samecluster.Session.look_again`."""
-        state = self._recorder.state
+        state = self._log.state
         if self._known.snapshot().audit is not None:
             return None
         sizes = looks_in_use(state.parameters)
@@ -66,7 +66,7 @@ class SecondLooks:
         ]
 
     def _pointed_out(self, who: str | None) -> SecondLook | None:
-        state = self._recorder.state
+        state = self._log.state
         n_due = (state.n_looks - self._begun_at) // _PAIRS_PER_CHECK
         if state.n_looks - self._pointed_out_at >= _POINTED_OUT:
             unlikely = [one for one in self._doubtful() if one[1].probability < VERY_UNLIKELY]
@@ -86,7 +86,7 @@ class SecondLooks:
         """The first of these answers that can be put from another side, and that question."""
         for vote, one in doubtful:
             ones, twos = (np.array(side) for side in one.sides)
-            items = nearest_new_pair(ones, twos, self._known.snapshot(), self._recorder.state, who)
+            items = nearest_new_pair(ones, twos, self._known.snapshot(), self._log.state, who)
             if items is not None:
                 self._suspects.add(vote.pair)
                 self._n_pairs_checked += 1
@@ -105,7 +105,7 @@ class SecondLooks:
             look = Board.of(shown) if shown else None
         if look is None:
             return None
-        keys = self._recorder.state.items.keys
+        keys = self._log.state.items.keys
         pairs = [(keys[one], keys[two]) for one, two in cells]
         if isinstance(look, CheckSheet | Board):
             return SecondLook(None, self._queue.want_look(look, map(pair_of, pairs), who))
@@ -148,7 +148,7 @@ class SecondLooks:
         return found
 
     def _new_rows(self, ones: IntArray, twos: IntArray, who: str | None) -> tuple[int, int] | None:
-        state, recovery = self._recorder.state, self._known.snapshot()
+        state, recovery = self._log.state, self._known.snapshot()
         items = nearest_new_pair(ones, twos, recovery, state, who)
         if items is None:
             return None
@@ -166,7 +166,7 @@ class SecondLooks:
 
     def _doubtful(self) -> Iterator[tuple[Vote, UnlikelyAnswer]]:
         """Answers of people that were not checked yet, the least likely first."""
-        state, recovery = self._recorder.state, self._known.snapshot()
+        state, recovery = self._log.state, self._known.snapshot()
         keys = state.items.keys
         for one in unlikely_answers(recovery.points, recovery.answers, 1.0):
             pair = pair_of(keys[row] for row in one.answer.question.pair)

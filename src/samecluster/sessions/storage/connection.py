@@ -52,12 +52,17 @@ def make_durable(connection: sqlite3.Connection) -> None:
     connection.execute("PRAGMA synchronous = FULL")
 
 
+def copy_into(path: Path, connection: sqlite3.Connection) -> None:
+    """Copy all of the database into an empty file."""
+    with closing(sqlite3.connect(path)) as copy:
+        connection.backup(copy)
+
+
 def backed_up(connection: sqlite3.Connection, places: Iterator[Path]) -> Path | None:
     """The first of these files that could take all of the database."""
     for path in places:
         try:
-            with closing(sqlite3.connect(path)) as copy:
-                connection.backup(copy)
+            copy_into(path, connection)
         except (sqlite3.Error, OSError):
             path.unlink(missing_ok=True)
         else:

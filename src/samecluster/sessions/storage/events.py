@@ -52,12 +52,12 @@ def _is_whole(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and value >= 0
 
 
+def _is_label(value: Any) -> bool:
+    return _is_whole(value) or value == -1
+
+
 def _is_flag(value: Any) -> bool:
     return isinstance(value, bool)
-
-
-def _are_labels(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(_is_whole(one) or one == -1 for one in value)
 
 
 def _is_share(value: Any) -> bool:
@@ -72,36 +72,28 @@ def _is_mapping(value: Any) -> bool:
     return isinstance(value, Mapping) and all(isinstance(key, str) for key in value)
 
 
-def _are_texts(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(isinstance(one, str) for one in value)
+def _is_list(value: Any, length: int | None = None) -> bool:
+    return isinstance(value, list | tuple) and length in (None, len(value))
+
+
+def _list_of(check: Check) -> Check:
+    return lambda value: _is_list(value) and all(map(check, value))
 
 
 def _is_pair(value: Any) -> bool:
-    return _are_texts(value) and len(value) == 2 and value[0] != value[1]
+    return _is_list(value, 2) and all(map(_is_text, value)) and value[0] != value[1]
 
 
 def _is_verdict(value: Any) -> bool:
     return isinstance(value, str) and value in ("same", "different", "unsure")
 
 
-def _are_statements(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(
-        isinstance(one, list | tuple)
-        and len(one) == 3
-        and _is_pair(one[:2])
-        and _is_verdict(one[2])
-        for one in value
-    )
+def _is_statement(value: Any) -> bool:
+    return _is_list(value, 3) and _is_pair(value[:2]) and _is_verdict(value[2])
 
 
-def _are_answers(value: Any) -> bool:
-    return isinstance(value, list | tuple) and all(
-        isinstance(one, list | tuple)
-        and len(one) == 4
-        and _are_statements([one[:3]])
-        and one[3] in ROLES
-        for one in value
-    )
+def _is_answer(value: Any) -> bool:
+    return _is_list(value, 4) and _is_statement(value[:3]) and value[3] in ROLES
 
 
 def _is_look(value: Any) -> bool:
@@ -135,7 +127,7 @@ _WITH_AN_ANSWER: dict[str, Check] = {
 }
 # Every event may have public numbers of clusters, by anchor item, given since the event before.
 _ANYWHERE: dict[str, Check] = {"numbers": _are_numbers}
-_DATA: dict[str, Check] = {"keys": _are_texts, "digests": _is_text}
+_DATA: dict[str, Check] = {"keys": _list_of(_is_text), "digests": _is_text}
 
 _BODIES: dict[str, _Body] = {
     "opened": _Body(
@@ -154,23 +146,25 @@ _BODIES: dict[str, _Body] = {
     # A look that was answered as a whole, and what of it was news, pair by pair with roles; of the
     # sheet of an audit also the items that were known not to belong.
     "looked": _Body(
-        {"look": _is_look, "reply": _is_mapping, "answers": _are_answers},
-        {**_WITH_AN_ANSWER, "decoys": _are_texts},
+        {"look": _is_look, "reply": _is_mapping, "answers": _list_of(_is_answer)},
+        {**_WITH_AN_ANSWER, "decoys": _list_of(_is_text)},
     ),
     # A question that cannot be answered as it stands; or, with "item", an exception.
     "flagged": _Body({"note": _is_text}, {**_ABOUT_A_PAIR, **_WITH_AN_ANSWER, "item": _is_text}),
     # "items": one answer of an import instead of all of it. "undo": to be shown again first.
     "retracted": _Body({"sequence": _is_whole}, {"items": _is_pair, "undo": _is_flag}),
     "named": _Body({"anchor": _is_text, "number": _is_whole, "text": _is_text}),
-    "imported": _Body({"source": _is_text, "answers": _are_statements}),
+    "imported": _Body({"source": _is_text, "answers": _list_of(_is_statement)}),
     # New rows (and how they were made, if that is new), or items whose answers hold for them too.
-    "updated": _Body({}, {**_DATA, "confirmed": _are_texts, "preparation": _is_mapping}),
+    "updated": _Body({}, {**_DATA, "confirmed": _list_of(_is_text), "preparation": _is_mapping}),
     "parameters": _Body({"parameters": _is_mapping}, {"format": _is_whole}),
     # Labels were frozen and a permutation of them drawn: from here on an audit is under way.
     "audit": _Body({"error": _is_share, "confidence": _is_share}),
     # Whose answers count from here on: those of people, who check these labels, one per row, that
     # models gave; or without labels everybody's again.
-    "trusted": _Body({"people": _is_flag}, {"labels": _are_labels, "models": _are_texts}),
+    "trusted": _Body(
+        {"people": _is_flag}, {"labels": _list_of(_is_label), "models": _list_of(_is_text)}
+    ),
     "closed": _Body(),
 }
 

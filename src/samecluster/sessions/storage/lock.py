@@ -12,7 +12,7 @@ from contextlib import closing, contextmanager
 from pathlib import Path
 
 from samecluster.errors import StoreError
-from samecluster.sessions.storage.session_file import new_file
+from samecluster.sessions.storage.session_file import identity, new_file
 
 _ATTEMPTS = 10
 """Processes that may open and close the session between our touch and our lock; more is a loop."""
@@ -30,11 +30,7 @@ def one_at_a_time(path: Path) -> Iterator[None]:
     """
     lock = path.with_name(f"{path.name}-lock")
     new_file(lock)
-    with closing(
-        sqlite3.connect(lock, timeout=_LONGEST_CHANGE, isolation_level=None)
-    ) as connection:
-        connection.execute("PRAGMA journal_mode = MEMORY")
-        connection.execute("BEGIN EXCLUSIVE")
+    with closing(_exclusive(lock, _LONGEST_CHANGE)):
         yield
 
 
@@ -46,7 +42,7 @@ class WriterLock:
         # A holder removes the file when it lets go; the removed file, once locked, is no lock.
         for _ in range(_ATTEMPTS):
             new_file(self._path)
-            self._known = _inode(self._path)
+            self._known = identity(self._path)
             self._connection = self._locked(session)
             if self.is_in_place():
                 return
@@ -55,7 +51,7 @@ class WriterLock:
 
     def is_in_place(self) -> bool:
         """Whether this is the lock that others see; somebody may have removed its file."""
-        return self._known is not None and _inode(self._path) == self._known
+        return self._known is not None and identity(self._path) == self._known
 
     def release(self) -> None:
         try:
@@ -67,22 +63,23 @@ class WriterLock:
             self._connection.close()
 
     def _locked(self, session: Path) -> sqlite3.Connection:
-        connection = sqlite3.connect(
-            self._path, timeout=0, isolation_level=None, check_same_thread=False
-        )
         try:
-            connection.execute("PRAGMA journal_mode = MEMORY")
-            connection.execute("BEGIN EXCLUSIVE")
+            return _exclusive(self._path, 0)
         except sqlite3.Error:
-            connection.close()
             raise StoreError(
                 f"{session} is open for writing in another process; close it there first"
             ) from None
-        return connection
 
 
-def _inode(path: Path) -> int | None:
+def _exclusive(lock: Path, seconds: float) -> sqlite3.Connection:
+    """A connection that alone has the file until it is closed; waits that long for it."""
+    connection = sqlite3.connect(
+        lock, timeout=seconds, isolation_level=None, check_same_thread=False
+    )
     try:
-        return path.stat().st_ino
-    except OSError:
-        return None
+        connection.execute("PRAGMA journal_mode = MEMORY")
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection

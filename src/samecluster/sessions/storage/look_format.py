@@ -12,7 +12,9 @@ true}``; to a sheet of either kind ``{"marked": [key, ...]}``, to a board ``{"jo
 
 from __future__ import annotations
 
+import itertools
 import json
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeAlias
@@ -58,9 +60,9 @@ class Looked:
     @property
     def keys(self) -> list[str]:
         """All items on the screen."""
-        numbers = _Numbers()
-        self.look(numbers)
-        return list(numbers.of_key)
+        numbers = _numbers()
+        self.look(numbers.__getitem__)
+        return list(numbers)
 
     def look(self, number_of: Callable[[str], int]) -> LargeLook:
         """The look about numbers that stand for the keys, such as rows."""
@@ -80,21 +82,16 @@ class Looked:
 
     def verdicts(self) -> list[tuple[tuple[str, str], Verdict]]:
         """What the reply says, pair of keys by pair; InvalidInputError if it does not fit."""
-        numbers = _Numbers()
-        look = self.look(numbers)
-        reply = _reply(self.kind, json.loads(self.reply), numbers)
-        keys = list(numbers.of_key)
+        numbers = _numbers()
+        look = self.look(numbers.__getitem__)
+        reply = _reply(self.kind, json.loads(self.reply), numbers.__getitem__)
+        keys = list(numbers)
         return [((keys[q.item], keys[q.comparator]), v) for q, v in _verdicts_of(look, reply)]
 
 
-class _Numbers:
+def _numbers() -> defaultdict[str, int]:
     """Numbers for keys, in the order in which they turn up."""
-
-    def __init__(self) -> None:
-        self.of_key: dict[str, int] = {}
-
-    def __call__(self, key: str) -> int:
-        return self.of_key.setdefault(key, len(self.of_key))
+    return defaultdict(itertools.count().__next__)
 
 
 def text_of(value: Any) -> str:
@@ -115,7 +112,7 @@ def checked_look(value: Any) -> Looked:
             value = json.loads(value)
         except ValueError:
             value = None
-    _look(value, _Numbers())
+    _look(value, _numbers().__getitem__)
     return Looked(text_of(value))
 
 

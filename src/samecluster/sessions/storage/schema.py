@@ -18,6 +18,7 @@ from functools import cache
 from pathlib import Path
 
 from samecluster.errors import SchemaError
+from samecluster.sessions.storage.connection import copy_into
 from samecluster.sessions.storage.session_file import new_file
 
 APPLICATION = int.from_bytes(b"SaCl", "big")
@@ -40,24 +41,24 @@ STEPS = (
 )
 
 
-def bring_up_to_date(
-    connection: sqlite3.Connection, path: Path, steps: Sequence[str] = STEPS
-) -> None:
+def bring_up_to_date(connection: sqlite3.Connection, path: Path) -> None:
     """Take the steps that are missing, in one transaction, after a copy of the file was made.
 
     SchemaError, and nothing is changed, if the file is no session or of a newer version.
     """
-    version = check_schema(connection, path, steps)
-    if version == len(steps):
+    version = check_schema(connection, path)
+    if version == len(STEPS):
         return
     if version:
-        _back_up(connection, path.with_name(f"{path.name}.version{version}.backup"))
+        backup = path.with_name(f"{path.name}.version{version}.backup")
+        new_file(backup)
+        copy_into(backup, connection)
     connection.execute("BEGIN IMMEDIATE")
     try:
-        for step in steps[version:]:
+        for step in STEPS[version:]:
             connection.execute(step)
         connection.execute(f"PRAGMA application_id = {APPLICATION}")
-        connection.execute(f"PRAGMA user_version = {len(steps)}")
+        connection.execute(f"PRAGMA user_version = {len(STEPS)}")
         connection.execute("COMMIT")
     except sqlite3.Error:
         if connection.in_transaction:
@@ -65,13 +66,7 @@ def bring_up_to_date(
         raise
 
 
-def check_schema(
-    connection: sqlite3.Connection,
-    path: Path,
-    steps: Sequence[str] = STEPS,
-    *,
-    allow_foreign: bool = False,
-) -> int:
+def check_schema(connection: sqlite3.Connection, path: Path, *, allow_foreign: bool = False) -> int:
     """The version of the file; SchemaError if it is not one of those known here.
 
     With ``allow_foreign`` the events can be read although there is more in the file.
@@ -83,12 +78,12 @@ def check_schema(
         return 0
     if application != APPLICATION:
         raise SchemaError(f"{path} is a SQLite file, but not a session of samecluster")
-    if version > len(steps):
+    if version > len(STEPS):
         raise SchemaError(
-            f"{path} has schema version {version}, this samecluster knows up to {len(steps)}; "
+            f"{path} has schema version {version}, this samecluster knows up to {len(STEPS)}; "
             "install a newer one to open it"
         )
-    known = _known_objects(tuple(steps[: max(1, version)]))
+    known = _known_objects(STEPS[: max(1, version)])
     missing = [name for name, made in known.items() if there.get(name) != made]
     foreign = there.keys() - known.keys()
     if version < 1 or missing or (foreign and not allow_foreign):
@@ -99,11 +94,10 @@ def check_schema(
     return int(version)
 
 
-def foreign_objects(connection: sqlite3.Connection, steps: Sequence[str] = STEPS) -> list[str]:
+def foreign_objects(connection: sqlite3.Connection) -> list[str]:
     """What is in the file beside the tables of a session, such as "trigger t"."""
     return sorted(
-        f"{kind} {name}"
-        for kind, name in _objects(connection).keys() - _known_objects(tuple(steps))
+        f"{kind} {name}" for kind, name in _objects(connection).keys() - _known_objects(STEPS)
     )
 
 
@@ -125,12 +119,3 @@ def _listed(missing: Sequence[tuple[str, str]], foreign: Collection[tuple[str, s
     missed = [f"without its {kind} {name}" for kind, name in missing]
     more = [f"with a {kind} {name!r}" for kind, name in sorted(foreign)]
     return ", ".join([*missed, *more][:_MOST_NAMED]) or "of no known version"
-
-
-def _back_up(connection: sqlite3.Connection, to: Path) -> None:
-    new_file(to)
-    copy = sqlite3.connect(to)
-    try:
-        connection.backup(copy)
-    finally:
-        copy.close()

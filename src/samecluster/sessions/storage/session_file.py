@@ -66,21 +66,21 @@ class SessionFile:
 
     def remember(self) -> None:
         """This is the file, now that it is open."""
-        self._known = _identity(self.path)
+        self._known = identity(self.path)
 
     def remember_log(self) -> None:
         """The log is there after the first append, and stays until the file is closed."""
         if self._known_log is None:
-            self._known_log = _identity(self.log)
+            self._known_log = identity(self.log)
 
     def trouble(self) -> str:
         """What has happened to the file since it was opened, in words; empty if nothing has."""
-        found = _identity(self.path)
+        found = identity(self.path)
         if found is None:
             return "was deleted or moved"
         if found != self._known:
             return "was replaced by another file"
-        if self._known_log is not None and _identity(self.log) != self._known_log:
+        if self._known_log is not None and identity(self.log) != self._known_log:
             return "has lost its log (the file beside it that ends in -wal)"
         return ""
 
@@ -110,7 +110,7 @@ class SessionFile:
         raise FileExistsError(folder)
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def identity(path: Path) -> tuple[int, int] | None:
     """Which file is at this path: its device and inode."""
     try:
         found = path.stat()

@@ -24,12 +24,7 @@ from samecluster.errors import SchemaError, StoreError
 from samecluster.sessions.storage.connection import backed_up, connected, in_words, make_durable
 from samecluster.sessions.storage.events import Event, body_text, checked_event
 from samecluster.sessions.storage.lock import WriterLock
-from samecluster.sessions.storage.schema import (
-    STEPS,
-    bring_up_to_date,
-    check_schema,
-    foreign_objects,
-)
+from samecluster.sessions.storage.schema import bring_up_to_date, check_schema, foreign_objects
 from samecluster.sessions.storage.session_file import SessionFile
 
 
@@ -61,7 +56,6 @@ class SqliteStore:
         create: bool = False,
         read_only: bool = False,
         allow_foreign: bool = False,
-        steps: Sequence[str] = STEPS,
     ) -> None:
         self._file = SessionFile(path)
         self.path = self._file.path
@@ -73,26 +67,26 @@ class SqliteStore:
             with self._errors_named():
                 if read_only:
                     self._connection = connected(self.path, read_only)
-                    check_schema(self._connection, self.path, steps, allow_foreign=allow_foreign)
+                    check_schema(self._connection, self.path, allow_foreign=allow_foreign)
                 else:
-                    self._open_to_write(create, steps)
-                self.foreign = foreign_objects(self._open, steps) if allow_foreign else []
+                    self._open_to_write(create)
+                self.foreign = foreign_objects(self._open) if allow_foreign else []
                 self._n_events, self._digest = self._last()
         except BaseException:
             self.discard()
             raise
 
-    def _open_to_write(self, create: bool, steps: Sequence[str]) -> None:
+    def _open_to_write(self, create: bool) -> None:
         """Under the lock, so that of two processes that begin a session one makes the file."""
         self._lock = WriterLock(self.path)
         if create:
             self._file.make()
         self._connection = connected(self.path, read_only=False)
         # Another program's file is left as it is.
-        check_schema(self._connection, self.path, steps)
+        check_schema(self._connection, self.path)
         make_durable(self._connection)
         self._file.remember()
-        bring_up_to_date(self._connection, self.path, steps)
+        bring_up_to_date(self._connection, self.path)
 
     def read(self, after: int = 0) -> Iterator[Event]:
         """All events, checked: StoreError at the first that is damaged or missing."""

@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import hashlib
 from collections.abc import Callable
+from dataclasses import asdict
 from typing import Any
 
 from samecluster.errors import ProtocolError
@@ -197,10 +198,8 @@ async def _apply_remedy(context: ServerContext, call: Call) -> Any:
 )
 async def _choices(context: ServerContext, _: Call) -> Any:
     summary = context.thread.summary
-    ended, recovery = summary.progress["ended"], summary.recovery
-    if not ended or recovery is None:
-        return {"ended": ended, "choices": []}
-    found = choices(recovery, summary.parameters)
+    ended = summary.progress["ended"]
+    found = choices(summary.recovery, summary.parameters) if ended else []
     return {"ended": ended, "choices": [{"key": c.key, "text": c.text} for c in found]}
 
 
@@ -219,10 +218,7 @@ async def _choose(context: ServerContext, call: Call) -> Any:
         chosen = next((one for one in offered if one.key == call["key"]), None)
         if chosen is None:
             raise ProtocolError("there is no such choice now; look at the choices again")
-        if chosen.parameters is None:
-            session.finish(call.who)
-        else:
-            session.set_parameters(who=call.who, **chosen.parameters)
+        chosen.take(session, call.who)
 
     return await _change(context, choose)
 
@@ -249,12 +245,7 @@ async def _change(context: ServerContext, work: Callable[[Session], None]) -> An
 
 async def _preview_of(context: ServerContext, look: Callable[[Session], Effect]) -> Any:
     effect = await asyncio.to_thread(on_a_copy, context.opened, look)
-    return {
-        "text": str(effect),
-        "undecided": effect.undecided,
-        "decided": effect.decided,
-        "changed": effect.changed,
-    }
+    return {"text": str(effect), **asdict(effect)}
 
 
 def _asked(questions: list[SessionQuestion]) -> dict[str, Any]:

@@ -123,7 +123,7 @@ async def _download(
 ) -> Response:
     """A file for an owner, made from the summary, so that no answer waits for it."""
     summary = context.thread.summary
-    if summary.recovery is None:
+    if summary.is_blank:
         raise ProtocolError("the session is still being worked out; try again in a moment")
     known = Snapshot(summary.recovery, summary.names, trouble)
 

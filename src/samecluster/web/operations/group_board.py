@@ -23,80 +23,70 @@ _SURE = 0.9
 
 
 class GroupBoard:
-    """What is shown of groups."""
+    """What is shown of the groups of a summary."""
 
-    def __init__(self, views: Views) -> None:
-        self._views = views
+    def __init__(self, views: Views, summary: SessionSummary) -> None:
+        self._views, self._summary, self._recovery = views, summary, summary.recovery
 
-    def page(self, offset: int, limit: int, summary: SessionSummary) -> dict[str, Any]:
+    def page(self, offset: int, limit: int) -> dict[str, Any]:
         """Some of the groups, the largest first."""
-        recovery = summary.recovery
-        if recovery is None:
-            return {"groups": [], "differs": [], "total": 0}
-        numbers = sorted(summary.anchors)
-        size_of = Counter(recovery.labels.tolist())
+        numbers = sorted(self._summary.anchors)
+        size_of = Counter(self._recovery.labels.tolist())
         numbers.sort(key=lambda number: -size_of[number])
         chosen = numbers[offset : offset + limit]
-        typical = [self._typical(number, summary, recovery) for number in chosen]
         return {
-            "groups": [
-                self._card(number, rows, summary, recovery)
-                for number, rows in zip(chosen, typical, strict=True)
-            ],
-            "differs": self._telling(chosen, summary, recovery),
+            "groups": [self._card(number) for number in chosen],
+            "differs": self._telling(chosen),
             "total": len(numbers),
         }
 
     def members(
-        self, number: int, offset: int, limit: int, how: str | None, summary: SessionSummary
+        self, number: int, offset: int, limit: int, how: str | None
     ) -> dict[str, Any] | None:
         """A page of the members of a group, the doubtful first; None if there is no such group.
 
         The reference, which they are to be compared with, is not among them.
         """
-        now, recovery = summary.cluster(number), summary.recovery
-        if now is None or recovery is None:
+        now, recovery = self._summary.cluster(number), self._recovery
+        if now is None:
             return None
-        reference = self._typical(now, summary, recovery)[0]
+        reference = self._typical(now)[0]
         rows = np.flatnonzero(recovery.labels == now)
         chosen = rows[rows != reference]
         if how is not None:
             chosen = chosen[recovery.how_codes[chosen] == How[how.upper()]]
         page = _doubtful_first(chosen, recovery)[offset : offset + limit].tolist()
-        group = summary.counted_group(now, recovery)
+        group = self._summary.counted_group(now)
         del group["aliases"]
         return {
             **group,
             "reference": self._views.item(reference),
-            "differs": self._telling(sorted(summary.anchors)[:_MOST_COMPARED], summary, recovery),
-            "members": [self._member(row, recovery) for row in page],
+            "differs": self._telling(sorted(self._summary.anchors)[:_MOST_COMPARED]),
+            "members": [self._member(row) for row in page],
             "total": len(chosen),
         }
 
-    def _telling(
-        self, numbers: Sequence[int], summary: SessionSummary, recovery: Recovery
-    ) -> list[str]:
+    def _telling(self, numbers: Sequence[int]) -> list[str]:
         """Columns in which groups differ: they say where an item belongs, those in which the
         members of one group differ do not."""
-        rows = [self._typical(number, summary, recovery)[0] for number in numbers]
+        rows = [self._typical(number)[0] for number in numbers]
         return self._views.differing(rows) if rows else []
 
-    def _card(
-        self, number: int, typical: list[int], summary: SessionSummary, recovery: Recovery
-    ) -> dict[str, Any]:
+    def _card(self, number: int) -> dict[str, Any]:
+        recovery = self._recovery
         rows = np.flatnonzero(recovery.labels == number)
         doubtful = rows[_is_doubtful(rows, recovery)]
         first = _doubtful_first(doubtful, recovery)[:_DOUBTFUL].tolist()
         return {
-            **summary.counted_group(number, recovery),
+            **self._summary.counted_group(number),
             "n_doubtful": len(doubtful),
-            "typical": [self._views.item(row) for row in typical],
-            "doubtful": [self._member(row, recovery) for row in first],
+            "typical": [self._views.item(row) for row in self._typical(number)],
+            "doubtful": [self._member(row) for row in first],
         }
 
-    def _typical(self, number: int, summary: SessionSummary, recovery: Recovery) -> list[int]:
+    def _typical(self, number: int) -> list[int]:
         """Asked members nearest to the middle of their group, then others; at least the anchor."""
-        anchor = self._views.row(summary.anchors[number])
+        recovery, anchor = self._recovery, self._views.row(self._summary.anchors[number])
         rows = np.flatnonzero(recovery.labels == number)
         if not len(rows):
             return [anchor]
@@ -109,7 +99,8 @@ class GroupBoard:
             return found
         return [anchor, *(row for row in found if row != anchor)][:_TYPICAL]
 
-    def _member(self, row: int, recovery: Recovery) -> dict[str, Any]:
+    def _member(self, row: int) -> dict[str, Any]:
+        recovery = self._recovery
         sure = None if recovery.probability is None else float(recovery.probability[row])
         return {
             "item": self._views.item(row),

@@ -52,6 +52,8 @@ from samecluster.workspace.typed_command import typed
 
 OPERATIONS = Operations()
 _ROLE = choice(*ROLES)
+_COUNTED = {"number": CLUSTER_NUMBER, "name": CLUSTER_NAME, "size": COUNT, "by_how": BY_HOW}
+_ALIASES = array(CLUSTER_NUMBER, description="Numbers of before that stand for it now.")
 
 _PRESENT = 60.0
 """Seconds after their last request for which people count as present."""
@@ -199,16 +201,11 @@ async def _plot_labels(context: ServerContext, _: Call) -> Any:
             shared(
                 "ClusterSummary",
                 record(
-                    number=CLUSTER_NUMBER,
-                    name=CLUSTER_NAME,
-                    size=COUNT,
-                    by_how=BY_HOW,
+                    **_COUNTED,
                     anchor=string(
                         description="The key of the item that the number and the name belong to."
                     ),
-                    aliases=array(
-                        CLUSTER_NUMBER, description="Numbers of before that stand for it now."
-                    ),
+                    aliases=_ALIASES,
                 ),
             )
         )
@@ -231,11 +228,8 @@ _MEMBER = shared("Member", record(item=ITEM, how=HOW, probability=nullable(NUMBE
     reply=record(
         groups=array(
             record(
-                number=CLUSTER_NUMBER,
-                name=CLUSTER_NAME,
-                aliases=array(CLUSTER_NUMBER),
-                size=COUNT,
-                by_how=BY_HOW,
+                **_COUNTED,
+                aliases=_ALIASES,
                 n_doubtful=integer(minimum=0, description="Predicted, and below 90 % sure."),
                 typical=array(ITEM, maxItems=4),
                 doubtful=array(_MEMBER, maxItems=4),
@@ -247,10 +241,8 @@ _MEMBER = shared("Member", record(item=ITEM, how=HOW, probability=nullable(NUMBE
     ),
 )
 async def _board(context: ServerContext, call: Call) -> Any:
-    summary = context.thread.summary
-    return await asyncio.to_thread(
-        GroupBoard(context.views).page, call["offset"], call["limit"], summary
-    )
+    board = GroupBoard(context.views, context.thread.summary)
+    return await asyncio.to_thread(board.page, call["offset"], call["limit"])
 
 
 @OPERATIONS.declare(
@@ -263,10 +255,7 @@ async def _board(context: ServerContext, call: Call) -> Any:
         Parameter("how", choice(*HOWS)),
     ],
     reply=record(
-        number=CLUSTER_NUMBER,
-        name=CLUSTER_NAME,
-        size=COUNT,
-        by_how=BY_HOW,
+        **_COUNTED,
         reference=ITEM,
         differs=array(TEXT, description="Columns in which the groups differ."),
         members=array(_MEMBER, maxItems=200),
@@ -275,9 +264,8 @@ async def _board(context: ServerContext, call: Call) -> Any:
     errors=[NOT_FOUND],
 )
 async def _members(context: ServerContext, call: Call) -> Any:
-    found = GroupBoard(context.views).members(
-        call["number"], call["offset"], call["limit"], call.given.get("how"), context.thread.summary
-    )
+    board = GroupBoard(context.views, context.thread.summary)
+    found = board.members(call["number"], call["offset"], call["limit"], call.given.get("how"))
     if found is None:
         raise HttpError(NOT_FOUND, f"there is no cluster {call['number']}")
     return found
@@ -291,8 +279,9 @@ async def _members(context: ServerContext, call: Call) -> Any:
     errors=[UNUSABLE],
 )
 async def _why(context: ServerContext, call: Call) -> Any:
-    row, recovery = context.views.row(call["item"]), context.thread.summary.recovery
-    if recovery is None:
+    row, summary = context.views.row(call["item"]), context.thread.summary
+    if summary.is_blank:
         return {"text": "Nothing is known yet.", "how": "unassigned"}
+    recovery = summary.recovery
     text = await asyncio.to_thread(why, recovery, row, context.views)
     return {"text": text, "how": How(recovery.how_codes[row]).name.lower()}

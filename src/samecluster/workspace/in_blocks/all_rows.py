@@ -1,17 +1,19 @@
-"""All rows of data in blocks, labelled by what a session knows of the sample that it asks about."""
+"""All rows of data in blocks, labelled by what a session knows of the sample that it asks about;
+and rows that join the sample, so that they can be asked about."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from samecluster._typing import IntArray
 from samecluster.large.follow import LabelledSample, OpenRows, SampleLabels
 from samecluster.large.other_rows import UNDECIDED, OtherRows, PassProgress, Write, answers_about
 from samecluster.large.result import label_store
@@ -24,7 +26,8 @@ from samecluster.recovery.result.claims import Claim, ClaimBasis, claims
 from samecluster.recovery.result.how import How, ways
 from samecluster.recovery.result.separation import summary_of
 from samecluster.workspace.data import BlockData
-from samecluster.workspace.export import points_beside, written_points
+from samecluster.workspace.export import ResultFiles, points_beside, written_points
+from samecluster.workspace.in_blocks.sample import joined
 from samecluster.workspace.open import OpenSession, export_command
 
 
@@ -113,49 +116,26 @@ def swept(opened: OpenSession, on_progress: Callable[[PassProgress], None]) -> A
     return _swept(opened, names, how, None, on_progress)
 
 
-def write_all(
-    opened: OpenSession,
-    out: Path,
-    on_progress: Callable[[PassProgress], None],
-    proof: Path | None = None,
-    *,
-    force: bool = False,
-) -> AllRowsSweep:
-    """Write labels.npy and how.npy of all rows into a folder, and their proof into a file."""
-    with labelled_rows(opened, out, on_progress, proof, force=force) as found:
-        return found
-
-
 @contextmanager
 def labelled_rows(
-    opened: OpenSession,
-    out: Path | None,
-    on_progress: Callable[[PassProgress], None],
-    proof: Path | None = None,
-    *,
-    force: bool = False,
+    opened: OpenSession, files: ResultFiles, on_progress: Callable[[PassProgress], None]
 ) -> Iterator[AllRowsSweep]:
     """Labels of all rows, which may be changed until the end of the block.
 
-    Then labels.npy and how.npy are in the folder ``out``; without it they are in memory. The proof
-    is written if something can be proven (`is_proving`). Files appear when all is well.
+    Then labels.npy and how.npy are in the folder ``files.out``; without it they are in memory. The
+    proof is written if something can be proven (`is_proving`). Files appear when all is well.
     """
-    with suppress(_Unwanted), ExitStack() as files:
-        store = files.enter_context(label_store(opened.block_data.survey.n, out))
+    out, proof = None if files.out is None else Path(files.out), files.proof
+    with suppress(_Unwanted), ExitStack() as writing:
+        store = writing.enter_context(label_store(opened.block_data.survey.n, out))
 
-        def write_proof(header: Mapping[str, Any]) -> Write:
+        def write_proof(header: dict[str, Any]) -> Write:
             assert proof is not None
-            writing = writing_proof(dict(header), proof, force=force, inputs=opened.inputs)
-            return files.enter_context(writing)
+            log = writing_proof(header, proof, force=files.force, inputs=opened.inputs)
+            return writing.enter_context(log)
 
-        found = _swept(
-            opened,
-            store.names,
-            store.how,
-            store.labels,
-            on_progress,
-            None if proof is None else write_proof,
-        )
+        to_proof = None if proof is None else write_proof
+        found = _swept(opened, store.names, store.how, store.labels, on_progress, to_proof)
         yield found
         if not found.is_wanted:
             raise _Unwanted
@@ -180,6 +160,23 @@ def write_points(opened: OpenSession, proof: Path, *, force: bool = False) -> Pa
             begin += len(block)
         written.flush()
     return points_beside(proof)
+
+
+def taken_in(opened: OpenSession, to_ask: OpenRows, who: str | None) -> OpenSession:
+    """The session with more rows as items."""
+    data = joined(opened.data, to_ask.rows, to_ask.points)
+    opened.session.update(data.keys, data.X, preparation=data.preparation.to_json(), who=who)
+    return replace(opened, data=data)
+
+
+def with_rows(opened: OpenSession, rows: IntArray, who: str | None) -> OpenSession:
+    """The session with these rows of the data among its items; one pass if some are new."""
+    blocks = opened.block_data
+    new = np.setdiff1d(rows, blocks.rows)
+    if not len(new):
+        return opened
+    _, points = surveyed(blocks.points, new, PIECE, False, threads=os.cpu_count() or 1)
+    return taken_in(opened, OpenRows(new, points, 0), who)
 
 
 def _swept(

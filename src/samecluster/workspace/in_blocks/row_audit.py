@@ -17,8 +17,7 @@ from samecluster.recovery.result.how import How
 from samecluster.sessions.question import question_id
 from samecluster.sessions.running.drivers import Answering
 from samecluster.sessions.state.votes import pair_of
-from samecluster.workspace.in_blocks.added_rows import with_rows
-from samecluster.workspace.in_blocks.all_rows import AllRowsSweep
+from samecluster.workspace.in_blocks.all_rows import AllRowsSweep, with_rows
 from samecluster.workspace.open import OpenSession
 
 
