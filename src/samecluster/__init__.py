@@ -9,8 +9,6 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from samecluster._moved import install as _find_moved_modules
-
 if TYPE_CHECKING:
     from samecluster import errors as errors
     from samecluster import instances as instances
@@ -107,8 +105,6 @@ _HOME = {
 _MODULES = ("errors", "instances", "oracles")
 
 __all__ = sorted([*_HOME, *_MODULES])
-
-_find_moved_modules()
 
 
 def __getattr__(name: str) -> Any:

@@ -37,5 +37,3 @@ __all__ = [
     "ShownItem",
     "as_oracle",
 ]
-
-Outcome, Shown = PanelOutcome, ShownItem  # older names, still importable

@@ -22,5 +22,3 @@ __all__ = [
     "item_keys",
     "read_table",
 ]
-
-Asked, Wanted = CsvOptions, FeatureOptions  # older names, still importable
