@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -97,6 +97,29 @@ class Oracle(ABC):
         """This oracle for the rows of X; only oracles that look at rows need to override it."""
         del X
         return self
+
+
+class LookOracle(Oracle):
+    """An oracle with one way to reply, whatever the kind of look; `reply` is all it needs."""
+
+    @abstractmethod
+    def reply(self, look: Look) -> Reply:
+        """The reply to a look, as its kind has it."""
+
+    def answer(self, question: Question) -> Verdict:
+        return cast("Verdict", self.reply(question))
+
+    def choose(self, choice: Choice) -> Any:
+        return self.reply(choice)
+
+    def sort(self, sheet: Sheet) -> Any:
+        return self.reply(sheet)
+
+    def check(self, sheet: CheckSheet) -> Any:
+        return self.reply(sheet)
+
+    def join(self, board: Board) -> Any:
+        return self.reply(board)
 
 
 def as_oracle(oracle: Any, X: FloatArray) -> Oracle:

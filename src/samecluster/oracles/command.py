@@ -20,11 +20,11 @@ from typing import Any, Literal, TypeAlias, cast
 
 from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError, OracleError
-from samecluster.oracles.base import Oracle
+from samecluster.oracles.base import LookOracle, Oracle
 from samecluster.oracles.command_looks import look_line, read_look
 from samecluster.oracles.command_process import CommandProcess, close_all
 from samecluster.oracles.command_protocol import ShownItem, question_line, read_reply
-from samecluster.questions.look import Board, CheckSheet, Choice, Look, LookSizes, Reply, Sheet
+from samecluster.questions.look import CheckSheet, Look, LookSizes, Reply
 from samecluster.questions.pair import Question, Verdict
 
 __all__ = ["CommandOracle", "ShownItem"]
@@ -32,7 +32,7 @@ __all__ = ["CommandOracle", "ShownItem"]
 _Heard: TypeAlias = tuple[Reply, str | None]  # what a program said, and its note
 
 
-class CommandOracle(Oracle):
+class CommandOracle(LookOracle):
     """Asks a program: one JSON question per line of its input, one answer per line of its output.
 
     The program is started when first needed and kept. If it ends, answers too late or writes
@@ -124,22 +124,11 @@ class CommandOracle(Oracle):
         able = self._protocol > 1
         return wanted.limited(choice=able, sheet=able, board=able)
 
-    def answer(self, question: Question) -> Verdict:
-        return cast("Verdict", self._reply(question))
-
-    def choose(self, choice: Choice) -> Any:
-        return self._reply(choice)
-
-    def sort(self, sheet: Sheet) -> Any:
-        return self._reply(sheet)
-
     def check(self, sheet: CheckSheet) -> Any:
-        return self._reply(sheet) if self._protocol > 1 else super().check(sheet)
+        return self.reply(sheet) if self._protocol > 1 else Oracle.check(self, sheet)
 
-    def join(self, board: Board) -> Any:
-        return self._reply(board)
-
-    def _reply(self, look: Look) -> Reply:
+    def reply(self, look: Look) -> Reply:
+        """What a program says; pairs only with protocol 1."""
         ((_, reply),) = self._put(iter([look]))
         return reply
 

@@ -12,7 +12,7 @@ from typing import Any
 from samecluster._parameters import check_at_least, check_positive, whole_number
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError, OracleError, ProtocolError
-from samecluster.oracles.base import Oracle
+from samecluster.oracles.base import LookOracle
 from samecluster.oracles.chat.blanks import with_unsure, without_blanks
 from samecluster.oracles.chat.chat_server import ChatServer
 from samecluster.oracles.chat.costs import Prices, Spending, most_prompt_tokens
@@ -20,17 +20,7 @@ from samecluster.oracles.chat.prompts import TEMPLATE, ChatPrompt, PromptWriter
 from samecluster.oracles.chat.replies import UnreadableReplyError, agreed, read_chat_reply
 from samecluster.oracles.chat.transcript import Transcript, exchange_key
 from samecluster.oracles.several_at_once import in_threads
-from samecluster.questions.look import (
-    Board,
-    CheckSheet,
-    Choice,
-    Look,
-    Marks,
-    Picks,
-    Reply,
-    Sheet,
-    Unions,
-)
+from samecluster.questions.look import Look, Reply
 from samecluster.questions.pair import Question, Verdict
 
 KEY_VARIABLE = "SAMECLUSTER_LLM_KEY"
@@ -39,7 +29,7 @@ _BYTES_PER_TOKEN, _REPLY = 4, 12  # of English text; tokens of a usual reply
 _QUOTED = 200  # characters of a reply that are shown
 
 
-class ChatOracle(Oracle):
+class ChatOracle(LookOracle):
     """Asks a language model, behind a server with the OpenAI-compatible chat API.
 
     Answers pairs, choices, sheets and boards, several at a time. What a model wrote is kept in the
@@ -168,31 +158,6 @@ class ChatOracle(Oracle):
         bound._shown = _Listed(X)
         return bound
 
-    def answer(self, question: Question) -> Verdict:
-        reply = self._reply(question)
-        assert isinstance(reply, Verdict)
-        return reply
-
-    def choose(self, choice: Choice) -> Picks:
-        reply = self._reply(choice)
-        assert isinstance(reply, Picks)
-        return reply
-
-    def sort(self, sheet: Sheet) -> Marks:
-        reply = self._reply(sheet)
-        assert isinstance(reply, Marks)
-        return reply
-
-    def check(self, sheet: CheckSheet) -> Marks:
-        reply = self._reply(sheet)
-        assert isinstance(reply, Marks)
-        return reply
-
-    def join(self, board: Board) -> Unions:
-        reply = self._reply(board)
-        assert isinstance(reply, Unions)
-        return reply
-
     def answer_many(
         self, questions: Iterable[Question]
     ) -> Generator[tuple[Question, Verdict], None, None]:
@@ -208,7 +173,7 @@ class ChatOracle(Oracle):
         After a look that failed no other is put; the replies under way are still given, and then
         the error is raised. If the caller stops early, replies under way go to the cache only.
         """
-        yield from in_threads(self._reply, looks, self.parallel)
+        yield from in_threads(self.reply, looks, self.parallel)
 
     def tokens(self, looks: Iterable[Look]) -> tuple[int, int, int]:
         """Tokens that these looks would take: about, and at most of prompts and of replies."""
@@ -221,7 +186,7 @@ class ChatOracle(Oracle):
             most_reply += times * self._max_tokens
         return about, most_prompt, most_reply
 
-    def _reply(self, look: Look) -> Reply:
+    def reply(self, look: Look) -> Reply:
         """The reply to a look, without items that show nothing."""
         seen, blank = without_blanks(look, self._shown)
         if seen is None:
