@@ -77,7 +77,9 @@ class LabelsUnderAudit(ABC):
         """What single checks begin with, as sheets."""
         label_of = {check.item: check.label for check in checks}
         cells = list(self.first_questions(checks))
-        return decoys.sheets(cells, [label_of[question.item] for question in cells], self)
+        return decoys.sheets(
+            cells, [label_of[question.item] for question in cells], self.known_outside
+        )
 
     def first_questions(self, checks: Sequence[Check]) -> Iterator[Question]:
         """What each check begins with, for several people who answer at once."""

@@ -141,8 +141,8 @@ class MarginSearchRun:
         return self.labelling.recovery()
 
     def _note(self) -> None:
-        found = MarginSearch(self.margin, tuple(self.refuted), self.n_searching, self.lift)
-        self.labelling.note_search(found)
+        refuted = tuple(self.refuted)
+        self.labelling.search = MarginSearch(self.margin, refuted, self.n_searching, self.lift)
         self.labelling.note_exceptions(self.exceptions)
 
     # -- inference -------------------------------------------------------------------------------

@@ -184,7 +184,7 @@ class _AuditedMethod:
 
     def _note(self, audit: Audit) -> None:
         audit.note_decoys(*decoys_shown(self.labelling.answers))
-        self.labelling.note_audit(audit.report())
+        self.labelling.audit = audit.report()
 
     def _label(self) -> Plan[None]:
         """Labels by the method, from all answers so far."""
@@ -230,7 +230,7 @@ class _AuditedMethod:
             return
         if search.margin not in search.refuted:
             refuted = (*search.refuted, search.margin)
-            self.labelling.note_search(replace(search, refuted=refuted))
+            self.labelling.search = replace(search, refuted=refuted)
 
     def _round(self, audit: Audit) -> Plan[bool]:
         """Check labels until the bound is met; True if it is better to learn and begin again."""
@@ -280,7 +280,7 @@ class _AuditedMethod:
         going_on, again = audit.n_expected(), audit.n_more(new_round=True)
         if again is None or (going_on or sys.maxsize) <= _CHECKS_PER_GROUP * n_labels + again:
             return False
-        self.labelling.note_given(given._replace(is_used=False))
+        self.labelling.given = given._replace(is_used=False)
         return True
 
     def _n_at_once(self, audit: Audit) -> int:
