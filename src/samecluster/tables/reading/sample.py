@@ -56,7 +56,7 @@ class SampledTable(Table):
     def __init__(self, source: str, points: FilePoints, rows: IntArray, X: FloatArray) -> None:
         self.numbers = rows
         columns = _columns(points, rows, X)
-        super().__init__(source, columns, format="frame", n_rows=len(rows))
+        super().__init__(source, columns, format="frame")
 
     def row_name(self, row: int) -> str:
         """A row by its number in all the data."""
