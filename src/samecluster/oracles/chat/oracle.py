@@ -7,7 +7,7 @@ import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from samecluster._parameters import check_at_least, check_positive, whole_number
 from samecluster._typing import FloatArray
@@ -116,6 +116,8 @@ class ChatOracle(LookOracle):
         self.model, self.parallel = model, parallel
         self.spending = Spending(Prices.checked(prices), max_cost)
         self._shown = _by_row(shown)
+        is_list = hasattr(shown, "__len__") and not callable(shown)
+        self._n_shown = len(cast("Sequence[Any]", shown)) if is_list else None
         self._writer = PromptWriter(
             criterion, template, whole_number("longest", longest, 2), whole_number("seed", seed, 0)
         )
@@ -150,12 +152,12 @@ class ChatOracle(LookOracle):
 
     def bound_to(self, X: FloatArray) -> ChatOracle:
         """This oracle for the rows of X, with everything else shared."""
-        if isinstance(self._shown, _Listed):
-            self._shown.check(len(X))
+        if self._n_shown not in (None, len(X)):
+            raise InvalidInputError(f"shown has {self._n_shown} items for {len(X)} points")
         if self._shown is not _unbound:
             return self
         bound = copy.copy(self)
-        bound._shown = _Listed(X)
+        bound._shown = X.__getitem__
         return bound
 
     def answer_many(
@@ -253,20 +255,6 @@ class ChatOracle(LookOracle):
             return said.text
 
 
-class _Listed:
-    """What is shown of a row, from a list of it all."""
-
-    def __init__(self, items: Any) -> None:
-        self._items = items
-
-    def __call__(self, row: int) -> Any:
-        return self._items[row]
-
-    def check(self, n: int) -> None:
-        if len(self._items) != n:
-            raise InvalidInputError(f"shown has {len(self._items)} items for {n} points")
-
-
 def _unbound(_: int) -> Any:
     raise ProtocolError("a ChatOracle without shown answers only after bound_to(X)")
 
@@ -281,4 +269,4 @@ def _by_row(shown: Any) -> Callable[[int], Any]:
         raise InvalidInputError(
             "shown must be a list with one item for each row, or a function of the row number"
         )
-    return _Listed(shown)
+    return lambda row: shown[row]
