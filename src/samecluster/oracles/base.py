@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -120,6 +121,25 @@ class LookOracle(Oracle):
 
     def join(self, board: Board) -> Any:
         return self.reply(board)
+
+
+class OverOracle(Oracle):
+    """An oracle that puts looks to another one, and has its own way with what that says."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return self._oracle.models
+
+    def look_sizes(self, wanted: LookSizes) -> LookSizes:
+        return self._oracle.look_sizes(wanted)
+
+    def bound_to(self, X: FloatArray) -> Self:
+        bound = copy.copy(self)
+        bound._oracle = self._oracle.bound_to(X)
+        return bound
 
 
 def as_oracle(oracle: Any, X: FloatArray) -> Oracle:
