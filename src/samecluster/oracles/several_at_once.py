@@ -70,16 +70,16 @@ def in_threads(
     error is raised.
     """
     waiting, arrived = iter(looks), threading.Event()
-    away: list[_Errand] = []
+    away: list[Errand] = []
     failure: BaseException | None = None
     while True:
         while failure is None and len(away) < parallel:
             if (look := next(waiting, None)) is None:
                 break
-            away.append(_Errand(look, reply, arrived))
+            away.append(Errand(look, reply, arrived))
         if not away:
             break
-        away.remove(errand := _first(away, arrived))
+        away.remove(errand := first_done(away, arrived))
         if errand.failure is None:
             yield errand.look, errand.said
         failure = failure or errand.failure
@@ -126,7 +126,7 @@ class SeveralAtOnce(Oracle):
         """Verdicts in the order in which they come; an error after those that are under way."""
         waiting = iter(questions)
         arrived = threading.Event()
-        away: list[_Errand] = []
+        away: list[Errand] = []
         failure: BaseException | None = None
         try:
             while True:
@@ -139,11 +139,11 @@ class SeveralAtOnce(Oracle):
                     elif self._stopped:
                         failure = KeyboardInterrupt()
                     else:
-                        away.append(_Errand(question, self._asked, arrived))
+                        away.append(Errand(question, self._asked, arrived))
                 if not away:
                     break
                 try:
-                    errand = _first(away, arrived)
+                    errand = first_done(away, arrived)
                 except KeyboardInterrupt as stop:
                     if failure is not None:
                         away.clear()
@@ -159,7 +159,7 @@ class SeveralAtOnce(Oracle):
                     failure = failure or _named(errand)
         finally:
             while away:
-                away.remove(_first(away, arrived))
+                away.remove(first_done(away, arrived))
         if failure is not None:
             raise failure
 
@@ -169,7 +169,7 @@ class SeveralAtOnce(Oracle):
         return said
 
 
-class _Errand:
+class Errand:
     """A look or a question on its way, in a thread of its own, and at last what was said."""
 
     def __init__(self, look: Any, ask: Callable[[Any], Any], arrived: threading.Event) -> None:
@@ -188,7 +188,7 @@ class _Errand:
         self._arrived.set()
 
 
-def _first(away: Iterable[_Errand], arrived: threading.Event) -> _Errand:
+def first_done(away: Iterable[Errand], arrived: threading.Event) -> Errand:
     """The first that is done. Ctrl-C may come at any moment: nothing is taken from anywhere."""
     while True:
         arrived.clear()
@@ -198,7 +198,7 @@ def _first(away: Iterable[_Errand], arrived: threading.Event) -> _Errand:
         arrived.wait(_WAKE)
 
 
-def _named(errand: _Errand) -> BaseException:
+def _named(errand: Errand) -> BaseException:
     error = errand.failure
     if isinstance(error, OracleError) or not isinstance(error, Exception):
         return error or AssertionError("a failure")
