@@ -26,8 +26,6 @@ from samecluster.oracles.several_at_once import Errand, first_done
 from samecluster.questions.look import CheckSheet, Look, LookSizes, Reply
 from samecluster.questions.pair import Question, Verdict
 
-__all__ = ["CommandOracle", "ShownItem"]
-
 _Heard: TypeAlias = tuple[Reply, str | None]  # what a program said, and its note
 
 
