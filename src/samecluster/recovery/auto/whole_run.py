@@ -131,7 +131,7 @@ class _AuditedMethod:
         near, looks = ScaledDistances(problem.X), problem.looks
         self.checked = LabellingUnderAudit(labelling, near, looks)
         self.batch = int(getattr(method, "batch", 1))
-        self.comparison = LabelComparison(self.checked.first_of, near, self.batch, looks)
+        self.comparison = LabelComparison(near, self.batch, looks)
         self.decoys: Decoys | None = None
         self.n_before = 0  # answers that were there when checks began
         self.n_compared = self.n_learned = 0
@@ -202,7 +202,8 @@ class _AuditedMethod:
 
     def _compare_labels(self) -> Plan[None]:
         """Ask about labels that no answer separates, while that costs no more than the checks."""
-        price = audit_price(self.labelling.labels, self.error, self.confidence)
+        n_labels = int(np.count_nonzero(self.labelling.labels >= 0))
+        price = audit_price(n_labels, self.error, self.confidence)
         for _ in range(_MOST_ROUNDS):
             left, answered = price - self.n_compared, self.labelling.answered()
             if left <= 0 or not worth_comparing(answered, left):
