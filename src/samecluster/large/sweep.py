@@ -163,11 +163,7 @@ class Sweep:
             self._note(at, which[shown], basis[shown], found)
             which, lifted = which[~shown], lifted[order[~shown]]
         if len(which):
-            single = lifted.astype(np.float32)
-            start = kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
-            solved = kernel.solve(
-                single, start, cluster.starts, cluster.inverses, cluster.columns32, self._bound
-            )
+            _, solved = cluster.solved(kernel, lifted.astype(np.float32), self._bound)
             accepted = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
             noise = cluster.noise_of(points[which])
             good = kernel.confirmed(lifted, solved, accepted, cluster.columns, noise, self._limit)
