@@ -9,6 +9,8 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from samecluster._moved import install as _find_moved_modules
+
 if TYPE_CHECKING:
     from samecluster import errors as errors
     from samecluster import instances as instances
@@ -90,6 +92,8 @@ _HOME = {name: module for module, names in _NAMES.items() for name in names.spli
 _MODULES = ("errors", "instances", "oracles")
 
 __all__ = sorted([*_HOME, *_MODULES])
+
+_find_moved_modules()
 
 
 def __getattr__(name: str) -> Any:

@@ -15,8 +15,10 @@ from typer.testing import CliRunner
 
 from samecluster import How, clustering_error
 from samecluster.cli.main import app
-from samecluster.errors import InvalidInputError, StoreError
+from samecluster.errors import DataMismatchError, InvalidInputError, StoreError
 from samecluster.instances import make_ellipsoids
+from samecluster.large.answer_log import read_answer_log
+from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.sessions.storage.sqlite import SqliteStore
 from samecluster.workspace.open import open_session
 from samecluster.workspace.request import Request
@@ -327,3 +329,74 @@ def test_what_cannot_be_used_is_refused_and_leaves_nothing(folder, options, mess
 def test_a_truth_of_another_length_is_refused(folder) -> None:
     np.save(folder / "few.npy", MADE.labels[:10])
     assert "one label for each of 3,000 rows" in refused(folder, "--truth", folder / "few.npy")
+
+
+# -- answers that were kept before there were sessions ---------------------------------------------
+
+GOLDEN = Path(__file__).parents[1] / "golden" / "answers-1.jsonl"
+"""Written by `samecluster cluster points.npy --in-blocks --truth labels.npy --margin 1`, before
+sessions, about `make_ellipsoids(3_000, 2, 3, random_state=4)`; the last line is cut short."""
+
+
+def test_answers_of_the_old_kind_are_imported_once(folder) -> None:
+    """They are not asked again, and one line says so; the file stays as it is."""
+    old = folder / "points.npy.answers.jsonl"
+    old.write_bytes(GOLDEN.read_bytes())
+    known = read_answer_log(GOLDEN, 3_000)
+    fresh = clustered(folder, *truth(folder), "--margin", "1", "--no-session")
+    first = CliRunner().invoke(
+        app, arguments(folder, *truth(folder), "--margin", "1", "-o", folder / "found")
+    )
+    assert first.exit_code == 0, first.output
+    line = f"{len(known)} answers of {old} imported into {folder / 'points.npy.samecluster'}"
+    assert first.output.count(line) == 1
+    assert n_answers(folder) <= fresh["questions"]
+    assert clustering_error(folder_of(folder / "found")[0], MADE.labels) == 0
+    again = CliRunner().invoke(app, arguments(folder, *truth(folder)))
+    assert again.exit_code == 0, again.output
+    assert "imported into" not in again.output
+    assert old.read_bytes() == GOLDEN.read_bytes()
+
+
+@pytest.mark.usefixtures("small_sample")
+def test_rows_of_old_answers_that_are_not_in_the_sample_join_it(folder) -> None:
+    (folder / "points.npy.answers.jsonl").write_bytes(GOLDEN.read_bytes())
+    rows = {row for answer in read_answer_log(GOLDEN, 3_000) for row in answer.question.pair}
+    told = clustered(folder, *truth(folder), "--margin", "1")
+    assert 600 < told["items"] <= 600 + len(rows)
+    assert told["labels"]["asked"] >= len(rows)
+
+
+HEADER = '{"rows": 10, "columns": 2}\n'
+LINE = '{"item": 7, "comparator": 3, "verdict": "same"}\n'
+
+
+def test_an_answer_that_was_half_written_is_dropped(tmp_path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(HEADER + LINE + '{"item": 4, "compar')
+    assert read_answer_log(path, 10) == [Answer(Question(7, 3), Verdict.SAME)]
+    path.write_text("")
+    assert read_answer_log(path, 10) == []
+
+
+@pytest.mark.parametrize(
+    ("line", "message"),
+    [
+        ("nonsense", "line 3 is no JSON"),
+        ('{"item": 1}', "line 3 is no answer"),
+        ('{"item": 1, "comparator": 1, "verdict": "same"}', "line 3 is no answer"),
+        ('{"item": 1, "comparator": 2, "verdict": "maybe"}', "line 3 is no answer"),
+    ],
+)
+def test_a_line_that_is_no_answer_is_named(line, message, tmp_path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(HEADER + LINE + line + "\n")
+    with pytest.raises(StoreError, match=message):
+        read_answer_log(path, 10)
+
+
+def test_answers_about_other_data_are_not_taken(tmp_path) -> None:
+    path = tmp_path / "answers.jsonl"
+    path.write_text(HEADER + LINE)
+    with pytest.raises(DataMismatchError, match="10 rows, not 11"):
+        read_answer_log(path, 11)

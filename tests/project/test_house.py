@@ -1,6 +1,7 @@
 """The shape of the house: who may import whom, what the lower floors may touch, public names."""
 
 import ast
+import importlib
 import subprocess
 import sys
 from collections import defaultdict
@@ -8,11 +9,13 @@ from pathlib import Path
 
 import pytest
 
-import samecluster
+import samecluster.oracles
+import samecluster.tables
+from samecluster._moved import MOVED
 
 ROOT = Path(samecluster.__file__).parent
 FLOORS = [
-    {"errors", "_typing"},
+    {"errors", "_moved", "_typing"},
     {"_extras", "_files", "_parameters", "_resolution"},
     {"lifts"},
     {"geometry", "questions", "points", "proof"},
@@ -311,3 +314,18 @@ def test_import_and_help_load_nothing_heavy() -> None:
         "assert not heavy, heavy"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+@pytest.mark.parametrize(("old", "new"), MOVED.items())
+def test_paths_that_were_documented_once_still_work(old, new) -> None:
+    sys.modules.pop(f"samecluster.{old}", None)
+    with pytest.warns(DeprecationWarning, match=f"has moved to samecluster.{new}"):
+        module = importlib.import_module(f"samecluster.{old}")
+    assert module is importlib.import_module(f"samecluster.{new}")
+
+
+def test_names_that_were_documented_once_still_work() -> None:
+    assert samecluster.tables.Wanted is samecluster.tables.FeatureOptions
+    assert samecluster.tables.Asked is samecluster.tables.CsvOptions
+    assert samecluster.oracles.Shown is samecluster.oracles.ShownItem
+    assert samecluster.oracles.Outcome is samecluster.oracles.PanelOutcome

@@ -14,6 +14,7 @@ from PIL import Image
 
 from samecluster._files import MAX_BYTES
 from samecluster.errors import InvalidInputError
+from samecluster.large.answer_log import read_answer_log
 from samecluster.points.files import open_points
 from samecluster.proof.files import read_lines
 from samecluster.tables import CsvOptions, read_table
@@ -150,3 +151,5 @@ def test_pipes_and_devices_are_not_read(tmp_path, monkeypatch) -> None:
         done = run(*arguments)
         assert done.returncode in (1, 2), arguments
         assert len((done.stdout + done.stderr).splitlines()) == 1, done.stderr
+    with pytest.raises(InvalidInputError, match="no regular file"):
+        read_answer_log(Path("x.csv"), 3)

@@ -37,3 +37,5 @@ __all__ = [
     "ShownItem",
     "as_oracle",
 ]
+
+Outcome, Shown = PanelOutcome, ShownItem  # older names, still importable

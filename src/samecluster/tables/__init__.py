@@ -22,3 +22,5 @@ __all__ = [
     "item_keys",
     "read_table",
 ]
+
+Asked, Wanted = CsvOptions, FeatureOptions  # older names, still importable

@@ -77,7 +77,7 @@ def check_simulation(request: Request, name: str) -> None:
 
 def _own_sources(request: Request) -> set[str]:
     """What imports are called that this request makes itself."""
-    found = {f"labels in column {request.labels}"}
+    found = {f"labels in column {request.labels}", f"{Path(request.data).name}.answers.jsonl"}
     return found if request.pairs is None else {*found, f"pairs in {request.pairs.name}"}
 
 

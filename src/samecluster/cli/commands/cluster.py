@@ -245,7 +245,7 @@ def _cluster(
     with _gone_if_refused(opened):
         check_files(opened, files)
         truth = None if request.truth is None else TrueGroups(opened, request.truth)
-        _greet(progress, opened, is_kept)
+        opened = _greeted(progress, opened, request, is_kept)
         try:
             with answerer_for(opened, request, program, truth, progress) as answerer:
                 if opened.blocks is None:
@@ -302,8 +302,8 @@ def _gone_if_refused(opened: OpenSession) -> Iterator[None]:
             opened.path.unlink()
 
 
-def _greet(progress: Screen, opened: OpenSession, is_kept: bool) -> None:
-    """Say what there is."""
+def _greeted(progress: Screen, opened: OpenSession, request: Request, is_kept: bool) -> OpenSession:
+    """Say what there is; the session with answers that were kept elsewhere."""
     from samecluster.cli.commands.inspect import print_inspection
 
     if opened.is_new:
@@ -313,6 +313,13 @@ def _greet(progress: Screen, opened: OpenSession, is_kept: bool) -> None:
     else:
         n = opened.session.state.n_questions
         progress.print(f"Going on with {opened.path} after {count(n, 'answer')}.")
+    if opened.blocks is not None:
+        from samecluster.workspace.in_blocks.added_rows import import_answer_log
+
+        opened, line = import_answer_log(opened, request.who)
+        if line is not None:
+            progress.print(line, soft_wrap=True)
+    return opened
 
 
 def _print_end(
