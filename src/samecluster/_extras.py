@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Callable
 from typing import Any
 
 from samecluster.errors import InvalidInputError
@@ -11,35 +12,55 @@ from samecluster.errors import InvalidInputError
 
 def imported(name: str, if_missing: str) -> Any:
     """A library that is no extra of ours, such as that of a frame that came in."""
-    return _modules(if_missing, name)[0]
+    return _modules(if_missing, name)
 
 
-def pyarrow() -> tuple[Any, Any]:
-    """The modules pyarrow and pyarrow.parquet."""
-    first, second = _modules(
-        "Parquet files need pyarrow: pip install samecluster[parquet]", "pyarrow", "pyarrow.parquet"
-    )
-    return first, second
+def _modules(if_missing: str, *names: str) -> Any:
+    """Modules in their order, or the only one."""
+    try:
+        found = tuple(importlib.import_module(name) for name in names)
+    except ImportError as error:
+        raise InvalidInputError(if_missing) from error
+    return found if len(found) > 1 else found[0]
 
 
-def dask() -> tuple[Any, Any]:
-    """The modules dask and dask.array."""
-    first, second = _modules("Dask is missing: pip install samecluster[dask]", "dask", "dask.array")
-    return first, second
+def _extra(if_missing: str, *names: str) -> Callable[[], Any]:
+    """What imports these modules; InvalidInputError that says what to install without them."""
+    return lambda: _modules(if_missing, *names)
 
 
-def dask_distributed() -> Any:
-    """The module distributed."""
-    (found,) = _modules(
-        "work on a Dask cluster needs distributed: pip install samecluster[dask]", "distributed"
-    )
-    return found
+pyarrow = _extra(
+    "Parquet files need pyarrow: pip install samecluster[parquet]", "pyarrow", "pyarrow.parquet"
+)
+dask = _extra("Dask is missing: pip install samecluster[dask]", "dask", "dask.array")
+dask_distributed = _extra(
+    "work on a Dask cluster needs distributed: pip install samecluster[dask]", "distributed"
+)
+pillow = _extra("Images need Pillow: pip install samecluster[images]", "PIL.Image", "PIL.ImageOps")
+httpx = _extra("language models need httpx: pip install samecluster[llm]", "httpx")
+onnx_embedding = _extra(
+    "vectors by a model need onnxruntime: pip install samecluster[embed]",
+    "onnxruntime",
+    "tokenizers",
+    "huggingface_hub",
+)
+faiss = _extra("neighbours of many rows need faiss: pip install samecluster[neighbours]", "faiss")
+needs_server = _extra(
+    "The labelling page needs Starlette and uvicorn: pip install samecluster[serve]",
+    "starlette",
+    "uvicorn",
+)
+needs_widget = _extra(
+    "Questions in a notebook need anywidget: pip install samecluster[notebook]",
+    "anywidget",
+    "starlette",
+    "uvicorn",
+)
 
 
-def httpx() -> Any:
-    """The module httpx."""
-    (found,) = _modules("language models need httpx: pip install samecluster[llm]", "httpx")
-    return found
+def has_faiss() -> bool:
+    """Whether `faiss` would find what it needs."""
+    return importlib.util.find_spec("faiss") is not None
 
 
 def static_embedding() -> tuple[Any, Any, str]:
@@ -59,52 +80,3 @@ def has_static_embedding() -> bool:
     """Whether `static_embedding` would find what it needs."""
     names = ("wordllama", "safetensors", "tokenizers")
     return all(importlib.util.find_spec(name) is not None for name in names)
-
-
-def onnx_embedding() -> tuple[Any, Any]:
-    """The modules onnxruntime and tokenizers."""
-    first, second, _ = _modules(
-        "vectors by a model need onnxruntime: pip install samecluster[embed]",
-        "onnxruntime",
-        "tokenizers",
-        "huggingface_hub",
-    )
-    return first, second
-
-
-def faiss() -> Any:
-    """The module faiss."""
-    if_missing = "neighbours of many rows need faiss: pip install samecluster[neighbours]"
-    (found,) = _modules(if_missing, "faiss")
-    return found
-
-
-def has_faiss() -> bool:
-    """Whether `faiss` would find what it needs."""
-    return importlib.util.find_spec("faiss") is not None
-
-
-def needs_server() -> None:
-    """InvalidInputError that says what to install unless there is what serves a page."""
-    _modules(
-        "The labelling page needs Starlette and uvicorn: pip install samecluster[serve]",
-        "starlette",
-        "uvicorn",
-    )
-
-
-def needs_widget() -> None:
-    """InvalidInputError that says what to install unless there is what shows a widget."""
-    _modules(
-        "Questions in a notebook need anywidget: pip install samecluster[notebook]",
-        "anywidget",
-        "starlette",
-        "uvicorn",
-    )
-
-
-def _modules(if_missing: str, *names: str) -> list[Any]:
-    try:
-        return [importlib.import_module(name) for name in names]
-    except ImportError as error:
-        raise InvalidInputError(if_missing) from error

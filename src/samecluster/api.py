@@ -38,7 +38,7 @@ from samecluster.oracles.base import (
 from samecluster.oracles.panel.panel import Panel
 from samecluster.oracles.several_at_once import SeveralAtOnce
 from samecluster.points.array import validated
-from samecluster.questions.drive import drive, drive_looks
+from samecluster.questions.drive import drive_looks
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import LookSizes, n_looks_of, n_shown_of
 from samecluster.questions.pair import Answer
@@ -587,7 +587,7 @@ def learn_cluster(
     plan = plan_cluster(points, int(member), error, failure, generator(random_state))
     run = Run(plan, Ledger(checked_given(answers, len(points))))
     try:
-        return drive(run, lambda question: checked_answer(answering, question))
+        return drive_looks(run, lambda questions: checked_answers(answering, questions))
     except AnswerError as stopped:
         stopped.keep(tuple(run.ledger))
         raise

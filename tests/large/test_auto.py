@@ -7,7 +7,8 @@ import pytest
 
 from samecluster import Certify, How, clustering_error
 from samecluster.instances import make_ellipsoids
-from samecluster.large.api import LargeRecovery, recover_large
+from samecluster.large.api import recover_large
+from samecluster.large.result import LargeRecovery
 from samecluster.oracles import LabelOracle
 from samecluster.oracles.functions import RowOracle
 

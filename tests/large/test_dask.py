@@ -16,7 +16,8 @@ from samecluster import Certify
 from samecluster.cli.main import app
 from samecluster.errors import InvalidInputError
 from samecluster.instances import make_ellipsoids
-from samecluster.large.api import LargeRecovery, recover_large
+from samecluster.large.api import recover_large
+from samecluster.large.result import LargeRecovery
 from samecluster.oracles import LabelOracle
 
 dask = pytest.importorskip("dask")

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from samecluster import Certify, How, Recovery, clustering_error, recover
 from samecluster.errors import RefutedError
 from samecluster.instances import Instance, make_ellipsoids
-from samecluster.large.api import LargeRecovery, recover_large, start_large
+from samecluster.large.api import recover_large, start_large
+from samecluster.large.result import LargeRecovery
 from samecluster.oracles import LabelOracle
 from samecluster.oracles.functions import RowOracle
 from samecluster.points.block_work import over_blocks

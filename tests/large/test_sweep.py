@@ -74,9 +74,9 @@ def test_the_work_on_a_block_gives_back_what_it_could_not_decide() -> None:
     bits = open_bits(np.array([True, True, False, True, True, True, True]))
     assert bits is not None
     for work in (SweepWork(sweep(), False), pickle.loads(pickle.dumps(SweepWork(sweep(), False)))):
-        found = work(ROWS, bits)
+        found, left = work(ROWS, bits)
         assert found.names.tolist() == [0, 0, -1, 1, -1, 1]
-        assert found.left.tolist() == [[1.5, 0.0], [25.0, 0.0]]
+        assert left.tolist() == [[1.5, 0.0], [25.0, 0.0]]
     assert open_bits(np.zeros(3, bool)) is None
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samecluster.errors import ContradictionError, InvalidInputError, ProtocolError
-from samecluster.questions.drive import drive, drive_looks
+from samecluster.questions.drive import drive_looks
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.look import (
     Board,
@@ -87,7 +87,10 @@ def asking(batches: list[list[Look]]) -> Plan[list[Verdict]]:
 def test_a_plan_hears_the_same_facts_by_looks_and_by_pairs(batches, labels) -> None:
     by_looks, by_pairs = Run(asking(batches)), Run(asking(batches))
     heard = drive_looks(by_looks, lambda looks: ((look, truthful(look, labels)) for look in looks))
-    compared = drive(by_pairs, lambda q: Verdict.of(labels[q.item] == labels[q.comparator]))
+    while by_pairs.pending:
+        i, j = by_pairs.pending[0].pair
+        by_pairs.tell(by_pairs.pending[0], same=labels[i] == labels[j])
+    compared = by_pairs.result
     questions = pairs_of(look for batch in batches for look in batch)
     assert len(heard) == len(compared) == len(questions)
     for question, one, other in zip(questions, heard, compared, strict=True):

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from samecluster.errors import ContradictionError, InvalidInputError, ProtocolError
-from samecluster.questions.drive import drive
+from samecluster.questions.drive import drive_looks
 from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan, Run
@@ -37,7 +37,7 @@ def test_a_run_asks_each_open_pair_once_and_never_an_implied_one(wanted, labels,
         return Verdict.of(labels[question.item] == labels[question.comparator])
 
     run = Run(asking(wanted), ledger)
-    verdicts = drive(run, answer)
+    verdicts = drive_looks(run, lambda questions: ((q, answer(q)) for q in questions))
     assert len(put) == len(set(put)) == run.n_questions == len(ledger)
     flat = [pair for batch in wanted for pair in batch]
     assert len(verdicts) == len(flat)
@@ -53,7 +53,7 @@ def test_answers_known_before_cost_nothing(wanted, labels) -> None:
         return Verdict.of(labels[question.item] == labels[question.comparator])
 
     first = Run(asking(wanted))
-    verdicts = drive(first, answer)
+    verdicts = drive_looks(first, lambda questions: ((q, answer(q)) for q in questions))
     again = Run(asking(wanted), Ledger(first.ledger))
     assert again.done
     assert (again.result, again.n_questions) == (verdicts, 0)

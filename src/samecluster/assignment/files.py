@@ -184,8 +184,8 @@ def _checked(head: dict[str, Any], arrays: dict[str, Array]) -> Recovery:
         proof=proof,
         models=tuple(map(str, head["models"])),
         foresight=_foresight(head["foresight"]),
-        given=_given(head.get("given")),
-        frame=_read_frame(head.get("frame"), points.shape[1]),
+        given=_given(head["given"]),
+        frame=_read_frame(head["frame"], points.shape[1]),
     )
     if [claim.as_dict() for claim in found.claims] != head["claims"]:
         raise ValueError("it claims what does not follow from it")
@@ -225,7 +225,7 @@ def _check_lift(lift: ColumnMap, points: FloatArray) -> PolynomialColumns:
 def _foresight(kept: Any) -> Foresight | None:
     if kept is None:
         return None
-    n_records, unseen, n_modelled = (*kept, None)[:3]  # older files have no third
+    n_records, unseen, n_modelled = kept
     return Foresight(
         int(n_records),
         None if unseen is None else float(unseen),

@@ -16,6 +16,7 @@ from samecluster._parameters import check_at_least, check_positive
 from samecluster._typing import FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.geometry.margin import ClusterMargin, margin_of, true_margin
+from samecluster.instances.ellipsoids import on_sphere
 from samecluster.lifts.polynomial import Polynomial, PolynomialColumns
 
 _SPREAD = 3_000  # points that a witness is found on
@@ -93,7 +94,7 @@ def make_rings(
 
     def draw(labels: IntArray, rng: np.random.Generator) -> FloatArray:
         radius = 1.0 + labels + noise * rng.uniform(-1.0, 1.0, len(labels))
-        return radius[:, None] * _directions(len(labels), d, rng)
+        return radius[:, None] * on_sphere(len(labels), d, rng)
 
     return _made(n, k, draw, margin, degree, random_state, _by_radius)
 
@@ -183,18 +184,13 @@ def make_nested(
         share = rng.random(len(labels))
         inner = share ** (1.0 / d)
         cloud = ((1 + gap) ** d + share * (outer**d - (1 + gap) ** d)) ** (1.0 / d)
-        return np.where(labels == 0, inner, cloud)[:, None] * _directions(len(labels), d, rng)
+        return np.where(labels == 0, inner, cloud)[:, None] * on_sphere(len(labels), d, rng)
 
     return _made(n, 2, draw, margin, degree, random_state, _by_radius)
 
 
-def _directions(n: int, d: int, rng: np.random.Generator) -> FloatArray:
-    gaussian = rng.normal(size=(n, d))
-    return np.asarray(gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True))
-
-
 def _in_disc(n: int, rng: np.random.Generator) -> FloatArray:
-    return np.sqrt(rng.random((n, 1))) * _directions(n, 2, rng)
+    return np.sqrt(rng.random((n, 1))) * on_sphere(n, 2, rng)
 
 
 def _made(

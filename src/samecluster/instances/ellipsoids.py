@@ -128,15 +128,16 @@ def _random_shape(
     return axes, lengths
 
 
+def on_sphere(n: int, r: int, rng: np.random.Generator) -> FloatArray:
+    """Random unit vectors (n, r)."""
+    gaussian = rng.normal(size=(n, r))
+    return np.asarray(gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True))
+
+
 def _uniform_ball(n: int, r: int, rng: np.random.Generator) -> FloatArray:
     gaussian = rng.normal(size=(n, r))
     radii = rng.random((n, 1)) ** (1.0 / r)
     return np.asarray(radii * gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True))
-
-
-def _shell(n: int, r: int, rng: np.random.Generator) -> FloatArray:
-    gaussian = rng.normal(size=(n, r))
-    return np.asarray(gaussian / np.linalg.norm(gaussian, axis=1, keepdims=True))
 
 
 def _kept(
@@ -151,7 +152,7 @@ def _kept(
 
 
 def _half(n: int, r: int, rng: np.random.Generator) -> FloatArray:
-    direction = _shell(1, r, rng)[0]
+    direction = on_sphere(1, r, rng)[0]
     return _kept(n, lambda m: _uniform_ball(m, r, rng), lambda u: u @ direction > 0.1)
 
 
@@ -166,7 +167,7 @@ def _blobs(n: int, r: int, rng: np.random.Generator) -> FloatArray:
 
 _FILLINGS: dict[str, Callable[[int, int, np.random.Generator], FloatArray]] = {
     "ball": _uniform_ball,
-    "shell": _shell,
+    "shell": on_sphere,
     "half": _half,
     "blobs": _blobs,
 }

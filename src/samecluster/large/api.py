@@ -39,8 +39,6 @@ from samecluster.validation import (
     generator,
 )
 
-__all__ = ["LargeRecovery", "LargeRun", "recover_large", "start_large"]
-
 
 def _ignore(_: PassProgress) -> None:
     """The progress of a pass that nobody watches."""

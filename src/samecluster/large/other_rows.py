@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from samecluster._typing import Array, FloatArray, IntArray
 from samecluster.errors import RefutedError
-from samecluster.large.sweep import PIECE, BlockDecisions, Sweep, SweepWork, open_bits
+from samecluster.large.sweep import PIECE, RowDecisions, Sweep, SweepWork, open_bits
 from samecluster.points.block_work import Work, over_blocks
 from samecluster.points.protocol import Points
 from samecluster.proof.log import renumbered
@@ -88,9 +88,9 @@ class OtherRows:
         sweep = Sweep(known.closure, n_open, known.log.lift)
         work = SweepWork(sweep, self.write is not None)
         taken = _UndecidedRows(self.points.d, self.rng)
-        for rows, swept in self.worked_on(work, lambda: taken.count):
+        for rows, (swept, left) in self.worked_on(work, lambda: taken.count):
             self._note(rows, swept)
-            taken.add(rows[swept.names < 0], swept.left)
+            taken.add(rows[swept.names < 0], left)
         rows, points = taken.chosen()
         self.n_left = taken.count - len(rows)
         self.rows = np.concatenate([self.rows, rows])
@@ -115,7 +115,7 @@ class OtherRows:
     def _open_bits(self, begin: int, end: int) -> Array | None:
         return open_bits(self.names[begin:end] == UNDECIDED)
 
-    def _note(self, rows: IntArray, swept: BlockDecisions) -> None:
+    def _note(self, rows: IntArray, swept: RowDecisions) -> None:
         shown = np.flatnonzero(swept.names >= 0)
         self.names[rows[shown]], self.how[rows[shown]] = swept.names[shown], How.PROVEN
         if self.write is not None and swept.columns is not None:

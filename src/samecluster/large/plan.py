@@ -12,7 +12,6 @@ hold is not found; an audit would tell.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -63,7 +62,7 @@ class LargePlan:
 
     def _prove(self, certify: _SweepingRun) -> Plan[tuple[Array, Array]]:
         try:
-            yield from by_row(certify.play(), self._rest, self._ledger.record)
+            yield from self._by_row(certify.play())
         except RefutedError as refuted:
             raise refuted_by_row(refuted, self._rest.rows) from None
         self._rest.write_log(certify.known)
@@ -74,10 +73,23 @@ class LargePlan:
 
     def _infer(self) -> Plan[tuple[Array, Array]]:
         plan = CertifyWithoutMargin(self._settings).plan(self._problem, self.labelling)
-        yield from by_row(plan, self._rest, self._ledger.record)
+        yield from self._by_row(plan)
         labels = SampleLabels(self._settings, self._labelled_sample(), self._rest)
         labels.infer()
         return labels.labels, labels.how
+
+    def _by_row(self, plan: Plan[Any]) -> Plan[None]:
+        """A plan about places in the sample, as one about rows; the ledger hears of the places."""
+        batch = next(plan, None)
+        while batch is not None:
+            places = pairs_of(batch)
+            verdicts = yield [about_rows(question, self._rest.rows) for question in places]
+            for question, verdict in zip(places, verdicts, strict=True):
+                self._ledger.record(Answer(question, verdict))
+            try:
+                batch = plan.send(verdicts)
+            except StopIteration:
+                return
 
     def _labelled_sample(self) -> LabelledSample:
         labelling, survey = self.labelling, self._problem.survey
@@ -122,17 +134,3 @@ def _numbers(certify: CertifyRun) -> npt.NDArray[np.int32]:
     place = {name: at for at, name in enumerate(known.alive)}
     now = [place[int(known.closure.labels[item])] for item in founders]
     return np.array([*now, -1], dtype=np.int32)
-
-
-def by_row(plan: Plan[Any], rest: OtherRows, on_answer: Callable[[Answer], object]) -> Plan[None]:
-    """A plan about places in the sample, as one about rows; ``on_answer`` hears of the places."""
-    batch = next(plan, None)
-    while batch is not None:
-        places = pairs_of(batch)
-        verdicts = yield [about_rows(question, rest.rows) for question in places]
-        for question, verdict in zip(places, verdicts, strict=True):
-            on_answer(Answer(question, verdict))
-        try:
-            batch = plan.send(verdicts)
-        except StopIteration:
-            return

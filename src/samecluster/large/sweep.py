@@ -163,11 +163,7 @@ class Sweep:
             self._note(at, which[shown], basis[shown], found)
             which, lifted = which[~shown], lifted[order[~shown]]
         if len(which):
-            single = lifted.astype(np.float32)
-            start = kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
-            solved = kernel.solve(
-                single, start, cluster.starts, cluster.inverses, cluster.columns32, self._bound
-            )
+            _, solved = cluster.solved(kernel, lifted.astype(np.float32), self._bound)
             accepted = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
             noise = cluster.noise_of(points[which])
             good = kernel.confirmed(lifted, solved, accepted, cluster.columns, noise, self._limit)
@@ -182,29 +178,17 @@ class Sweep:
 
 
 @dataclass(frozen=True, eq=False)
-class BlockDecisions:
-    """What became of the open rows of a block, in their order.
-
-    ``left`` (q, d) are those points that are undecided; ``columns`` is None unless a proof is
-    wanted.
-    """
-
-    names: Array
-    columns: Array | None
-    left: Array
-
-
-@dataclass(frozen=True, eq=False)
 class SweepWork:
-    """The work of a sweep on one block, whose share are the bits of `open_bits`."""
+    """The work of a sweep on one block, whose share are the bits of `open_bits`: what became of the
+    open rows, in their order, and the points (q, d) that are undecided."""
 
     sweep: Sweep
     with_columns: bool
 
-    def __call__(self, block: Array, bits: Array) -> BlockDecisions:
+    def __call__(self, block: Array, bits: Array) -> tuple[RowDecisions, Array]:
         which = np.flatnonzero(np.unpackbits(bits, count=len(block)))
         found = self.sweep.decide(block, which, self.with_columns)
-        return BlockDecisions(found.names, found.columns, block[which[found.names < 0]])
+        return found, block[which[found.names < 0]]
 
 
 def open_bits(is_open: Array) -> Array | None:

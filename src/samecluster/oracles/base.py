@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 from abc import ABC, abstractmethod
 from collections.abc import Generator, Iterable
-from typing import Any
+from typing import Any, Self, cast
 
 import numpy as np
 
@@ -97,6 +98,48 @@ class Oracle(ABC):
         """This oracle for the rows of X; only oracles that look at rows need to override it."""
         del X
         return self
+
+
+class LookOracle(Oracle):
+    """An oracle with one way to reply, whatever the kind of look; `reply` is all it needs."""
+
+    @abstractmethod
+    def reply(self, look: Look) -> Reply:
+        """The reply to a look, as its kind has it."""
+
+    def answer(self, question: Question) -> Verdict:
+        return cast("Verdict", self.reply(question))
+
+    def choose(self, choice: Choice) -> Any:
+        return self.reply(choice)
+
+    def sort(self, sheet: Sheet) -> Any:
+        return self.reply(sheet)
+
+    def check(self, sheet: CheckSheet) -> Any:
+        return self.reply(sheet)
+
+    def join(self, board: Board) -> Any:
+        return self.reply(board)
+
+
+class OverOracle(Oracle):
+    """An oracle that puts looks to another one, and has its own way with what that says."""
+
+    def __init__(self, oracle: Oracle) -> None:
+        self._oracle = oracle
+
+    @property
+    def models(self) -> tuple[str, ...]:
+        return self._oracle.models
+
+    def look_sizes(self, wanted: LookSizes) -> LookSizes:
+        return self._oracle.look_sizes(wanted)
+
+    def bound_to(self, X: FloatArray) -> Self:
+        bound = copy.copy(self)
+        bound._oracle = self._oracle.bound_to(X)
+        return bound
 
 
 def as_oracle(oracle: Any, X: FloatArray) -> Oracle:

@@ -9,30 +9,27 @@ from __future__ import annotations
 import contextlib
 import functools
 import itertools
-import queue
 import shlex
 import shutil
 import threading
 import weakref
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from typing import Any, Literal, TypeAlias, cast
 
 from samecluster._parameters import check_at_least
 from samecluster.errors import InvalidInputError, OracleError
-from samecluster.oracles.base import Oracle
+from samecluster.oracles.base import LookOracle, Oracle
 from samecluster.oracles.command_looks import look_line, read_look
 from samecluster.oracles.command_process import CommandProcess, close_all
 from samecluster.oracles.command_protocol import ShownItem, question_line, read_reply
-from samecluster.questions.look import Board, CheckSheet, Choice, Look, LookSizes, Reply, Sheet
+from samecluster.oracles.several_at_once import Errand, first_done
+from samecluster.questions.look import CheckSheet, Look, LookSizes, Reply
 from samecluster.questions.pair import Question, Verdict
-
-__all__ = ["CommandOracle", "ShownItem"]
 
 _Heard: TypeAlias = tuple[Reply, str | None]  # what a program said, and its note
 
 
-class CommandOracle(Oracle):
+class CommandOracle(LookOracle):
     """Asks a program: one JSON question per line of its input, one answer per line of its output.
 
     The program is started when first needed and kept. If it ends, answers too late or writes
@@ -124,22 +121,11 @@ class CommandOracle(Oracle):
         able = self._protocol > 1
         return wanted.limited(choice=able, sheet=able, board=able)
 
-    def answer(self, question: Question) -> Verdict:
-        return cast("Verdict", self._reply(question))
-
-    def choose(self, choice: Choice) -> Any:
-        return self._reply(choice)
-
-    def sort(self, sheet: Sheet) -> Any:
-        return self._reply(sheet)
-
     def check(self, sheet: CheckSheet) -> Any:
-        return self._reply(sheet) if self._protocol > 1 else super().check(sheet)
+        return self.reply(sheet) if self._protocol > 1 else Oracle.check(self, sheet)
 
-    def join(self, board: Board) -> Any:
-        return self._reply(board)
-
-    def _reply(self, look: Look) -> Reply:
+    def reply(self, look: Look) -> Reply:
+        """What a program says; pairs only with protocol 1."""
         ((_, reply),) = self._put(iter([look]))
         return reply
 
@@ -157,35 +143,36 @@ class CommandOracle(Oracle):
         could not be answered no other is put; the answers under way are still given, and then the
         OracleError is raised. If the caller stops early, the processes at work are ended.
         """
-        arrived: queue.SimpleQueue[_Errand] = queue.SimpleQueue()
-        away: set[_Errand] = set()
-        failure: Exception | None = None
+        arrived = threading.Event()
+        away: dict[Errand, CommandProcess] = {}
+        failure: BaseException | None = None
         try:
             while True:
                 while failure is None and len(away) < self._parallel:
                     if (look := next(waiting, None)) is None:
                         break
-                    away.add(self._send(look, arrived))
+                    process, ask = self._prepared(look)
+                    away[Errand(look, ask, arrived)] = process
                 if not away:
                     break
-                errand = arrived.get()
-                away.remove(errand)
-                if isinstance(errand.outcome, Exception):
-                    self._processes.remove(errand.process)
-                    failure = failure or errand.outcome
+                errand = first_done(away, arrived)
+                process = away.pop(errand)
+                if errand.failure is not None:
+                    self._processes.remove(process)
+                    failure = failure or errand.failure
                 else:
-                    assert errand.outcome is not None
-                    reply, note = errand.outcome
+                    reply, note = errand.said
                     if note is not None:
                         self.notes[errand.look] = note
-                    self._idle.append(errand.process)
+                    self._idle.append(process)
                     yield errand.look, reply
         finally:
             self._abandon(away, arrived)
         if failure is not None:
             raise failure
 
-    def _send(self, look: Look, arrived: queue.SimpleQueue[_Errand]) -> _Errand:
+    def _prepared(self, look: Look) -> tuple[CommandProcess, Callable[[Look], _Heard]]:
+        """A process that is free, and what asks it; what is shown is read in this thread."""
         identity = str(next(self._numbers))
         read: Callable[[bytes], _Heard]
         if self._protocol > 1:
@@ -198,11 +185,9 @@ class CommandOracle(Oracle):
         if not self._idle:
             self._idle.append(CommandProcess(self._arguments))
             self._processes.append(self._idle[-1])
-        errand = _Errand(look, self._idle.pop(), arrived)
+        process = self._idle.pop()
         about = " and ".join(self._shown(item).key for item in look.shown[:2])
-        ask = functools.partial(self._ask, errand.process, line, read, about)
-        threading.Thread(target=errand.run, args=[ask], daemon=True).start()
-        return errand
+        return process, lambda _: self._ask(process, line, read, about)
 
     def _ask(
         self, process: CommandProcess, line: bytes, read: Callable[[bytes], _Heard], about: str
@@ -219,31 +204,14 @@ class CommandOracle(Oracle):
                     ) from error
         raise AssertionError("there is at least one try")
 
-    def _abandon(self, away: Collection[_Errand], arrived: queue.SimpleQueue[_Errand]) -> None:
+    def _abandon(self, away: dict[Errand, CommandProcess], arrived: threading.Event) -> None:
         """End the processes whose answers are no longer wanted."""
-        for errand in away:
-            errand.process.stop()
-        for _ in away:
-            process = arrived.get().process
+        for process in away.values():
+            process.stop()
+        while away:
+            process = away.pop(first_done(away, arrived))
             process.see_off()  # one that had answered before it was killed waits for nobody
             self._processes.remove(process)
-
-
-@dataclass(eq=False)
-class _Errand:
-    """A look on its way to a process, and at last what came of it."""
-
-    look: Look
-    process: CommandProcess
-    arrived: queue.SimpleQueue[_Errand]
-    outcome: _Heard | Exception | None = None
-
-    def run(self, ask: Callable[[], _Heard]) -> None:
-        try:
-            self.outcome = ask()
-        except Exception as error:
-            self.outcome = error
-        self.arrived.put(self)
 
 
 def _arguments(command: str | Sequence[str]) -> list[str]:

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Generator, Iterable, Sequence
 
-from samecluster._typing import FloatArray
-from samecluster.oracles.base import Oracle, checked_reply
+from samecluster.oracles.base import Oracle, OverOracle, checked_reply
 from samecluster.oracles.several_at_once import in_threads
 from samecluster.questions.look import (
     Board,
     CheckSheet,
     Choice,
     Look,
-    LookSizes,
     Marks,
     Picks,
     Reply,
@@ -29,7 +26,7 @@ _CONTROLS = 4  # other groups that a second look shows beside that of an item
 Cell = tuple[int, int]
 
 
-class ConfirmedOracle(Oracle):
+class ConfirmedOracle(OverOracle):
     """Asks another oracle, and whatever that calls the same once more, from another side.
 
     The second look shows an item beside another member of its group, and, if it is about one item,
@@ -58,20 +55,12 @@ class ConfirmedOracle(Oracle):
     """
 
     def __init__(self, oracle: Oracle, max_looks: int | None = None) -> None:
-        self._oracle, self._max_looks = oracle, max_looks
+        super().__init__(oracle)
+        self._max_looks = max_looks
         self._mates: dict[int, list[int]] = {}  # what was confirmed to be the same
         self._second: dict[Look, int] = {}  # how many each first look took
         self._counting = threading.Lock()
         self.n_looks = self.n_second = self.n_same = self.n_taken_back = 0
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        return self._oracle.models
-
-    def bound_to(self, X: FloatArray) -> ConfirmedOracle:
-        bound = copy.copy(self)
-        bound._oracle = self._oracle.bound_to(X)
-        return bound
 
     def reply_many(self, looks: Iterable[Look]) -> Generator[tuple[Look, Reply], None, None]:
         parallel = getattr(self._oracle, "parallel", 1)
@@ -80,9 +69,6 @@ class ConfirmedOracle(Oracle):
     def second_looks_at(self, look: Look) -> int:
         """How many second looks it took to confirm the last reply to this one."""
         return self._second.pop(look, 0)
-
-    def look_sizes(self, wanted: LookSizes) -> LookSizes:
-        return self._oracle.look_sizes(wanted)
 
     def answer(self, question: Question) -> Verdict:
         said = self._ask(question)

@@ -9,23 +9,13 @@ from typing import Literal
 import numpy as np
 
 from samecluster._parameters import check_one_of, check_share
-from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
-from samecluster.oracles.base import Oracle, checked_reply
-from samecluster.questions.look import (
-    Board,
-    CheckSheet,
-    Choice,
-    LookSizes,
-    Marks,
-    Picks,
-    Sheet,
-    Unions,
-)
+from samecluster.oracles.base import Oracle, OverOracle, checked_reply
+from samecluster.questions.look import Board, CheckSheet, Choice, Marks, Picks, Sheet, Unions
 from samecluster.questions.pair import Question, Verdict
 
 
-class NoisyOracle(Oracle):
+class NoisyOracle(OverOracle):
     """An oracle that errs with probability p, always in the same way on the same thing.
 
     Parameters
@@ -70,30 +60,13 @@ class NoisyOracle(Oracle):
         if not isinstance(random_state, int | np.integer):
             # A generator would be spent in the order of the questions.
             raise InvalidInputError(f"random_state must be a whole number, got {random_state!r}")
-        self._oracle = oracle
+        super().__init__(oracle)
         self._p = p
         self._unit = unit
         self._seed = int(random_state)
 
     def __repr__(self) -> str:
         return f"NoisyOracle({self._oracle!r}, p={self._p}, unit={self._unit!r})"
-
-    def bound_to(self, X: FloatArray) -> NoisyOracle:
-        return NoisyOracle(
-            self._oracle.bound_to(X),
-            self._p,
-            self._unit,
-            self._seed,
-            mischoice=self._mischoice,
-            overlook=self._overlook,
-        )
-
-    @property
-    def models(self) -> tuple[str, ...]:
-        return self._oracle.models
-
-    def look_sizes(self, wanted: LookSizes) -> LookSizes:
-        return self._oracle.look_sizes(wanted)
 
     def answer(self, question: Question) -> Verdict:
         verdict = self._oracle.answer(question)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import queue
 import threading
 import time
 from collections.abc import Callable, Generator, Iterable
@@ -70,43 +69,22 @@ def in_threads(
     After a look that failed no other is put; the replies under way are still given, and then the
     error is raised.
     """
-    waiting = iter(looks)
-    arrived: queue.SimpleQueue[_SentLook] = queue.SimpleQueue()
-    n_away, failure = 0, None
+    waiting, arrived = iter(looks), threading.Event()
+    away: list[Errand] = []
+    failure: BaseException | None = None
     while True:
-        while failure is None and n_away < parallel:
+        while failure is None and len(away) < parallel:
             if (look := next(waiting, None)) is None:
                 break
-            errand = _SentLook(look, arrived)
-            threading.Thread(target=errand.run, args=[reply], daemon=True).start()
-            n_away += 1
-        if not n_away:
+            away.append(Errand(look, reply, arrived))
+        if not away:
             break
-        errand = arrived.get()
-        n_away -= 1
-        if isinstance(errand.outcome, Exception):
-            failure = failure or errand.outcome
-        else:
-            assert errand.outcome is not None
-            yield errand.look, errand.outcome
+        away.remove(errand := first_done(away, arrived))
+        if errand.failure is None:
+            yield errand.look, errand.said
+        failure = failure or errand.failure
     if failure is not None:
         raise failure
-
-
-@dataclass(eq=False)
-class _SentLook:
-    """A look on its way to the oracle, and at last what came of it."""
-
-    look: Look
-    arrived: queue.SimpleQueue[_SentLook]
-    outcome: Reply | Exception | None = None
-
-    def run(self, reply: Callable[[Look], Reply]) -> None:
-        try:
-            self.outcome = reply(self.look)
-        except Exception as error:
-            self.outcome = error
-        self.arrived.put(self)
 
 
 class SeveralAtOnce(Oracle):
@@ -148,7 +126,7 @@ class SeveralAtOnce(Oracle):
         """Verdicts in the order in which they come; an error after those that are under way."""
         waiting = iter(questions)
         arrived = threading.Event()
-        away: list[_Errand] = []
+        away: list[Errand] = []
         failure: BaseException | None = None
         try:
             while True:
@@ -161,12 +139,11 @@ class SeveralAtOnce(Oracle):
                     elif self._stopped:
                         failure = KeyboardInterrupt()
                     else:
-                        away.append(_Errand(question, arrived, self._kept))
-                        away[-1].start(self._ask, self._retry)
+                        away.append(Errand(question, self._asked, arrived))
                 if not away:
                     break
                 try:
-                    errand = _first(away, arrived)
+                    errand = first_done(away, arrived)
                 except KeyboardInterrupt as stop:
                     if failure is not None:
                         away.clear()
@@ -176,40 +153,42 @@ class SeveralAtOnce(Oracle):
                 away.remove(errand)
                 if errand.failure is None:
                     # It counts as heard only when the next one is wanted, whatever happens now.
-                    yield errand.question, self._kept[errand.question]
-                    self._kept.pop(errand.question, None)
+                    yield errand.look, errand.said
+                    self._kept.pop(errand.look, None)
                 else:
                     failure = failure or _named(errand)
         finally:
             while away:
-                away.remove(_first(away, arrived))
+                away.remove(first_done(away, arrived))
         if failure is not None:
             raise failure
 
+    def _asked(self, question: Question) -> Any:
+        """What is said, which is kept: whoever asked may not listen any more."""
+        said = self._kept[question] = self._retry.call(lambda: self._ask(question))
+        return said
 
-@dataclass(eq=False)
-class _Errand:
-    """A question on its way; what is said goes into ``kept``."""
 
-    question: Question
-    arrived: threading.Event
-    kept: dict[Question, Any]
-    done: bool = False
-    failure: BaseException | None = None
+class Errand:
+    """A look or a question on its way, in a thread of its own, and at last what was said."""
 
-    def start(self, ask: Callable[[Question], Any], retry: Retry) -> None:
-        threading.Thread(target=self._run, args=[ask, retry], daemon=True).start()
+    def __init__(self, look: Any, ask: Callable[[Any], Any], arrived: threading.Event) -> None:
+        self.look, self._ask, self._arrived = look, ask, arrived
+        self.said: Any = None
+        self.failure: BaseException | None = None
+        self.done = False
+        threading.Thread(target=self._run, daemon=True).start()
 
-    def _run(self, ask: Callable[[Question], Any], retry: Retry) -> None:
+    def _run(self) -> None:
         try:
-            self.kept[self.question] = retry.call(lambda: ask(self.question))
+            self.said = self._ask(self.look)
         except BaseException as error:  # of another thread: it is raised where somebody listens
             self.failure = error
         self.done = True
-        self.arrived.set()
+        self._arrived.set()
 
 
-def _first(away: Iterable[_Errand], arrived: threading.Event) -> _Errand:
+def first_done(away: Iterable[Errand], arrived: threading.Event) -> Errand:
     """The first that is done. Ctrl-C may come at any moment: nothing is taken from anywhere."""
     while True:
         arrived.clear()
@@ -219,10 +198,10 @@ def _first(away: Iterable[_Errand], arrived: threading.Event) -> _Errand:
         arrived.wait(_WAKE)
 
 
-def _named(errand: _Errand) -> BaseException:
+def _named(errand: Errand) -> BaseException:
     error = errand.failure
     if isinstance(error, OracleError) or not isinstance(error, Exception):
         return error or AssertionError("a failure")
-    named = OracleError(f"the oracle failed on {errand.question}: {type(error).__name__}: {error}")
+    named = OracleError(f"the oracle failed on {errand.look}: {type(error).__name__}: {error}")
     named.__cause__ = error
     return named

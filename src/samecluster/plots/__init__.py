@@ -77,7 +77,7 @@ def cluster_figures(
     dark: Sequence[bool] = (False, True),
 ) -> list[Figure]:
     """`plot_clusters` for light and dark pages; where the points go is worked out once."""
-    _needs_matplotlib()
+    needs_matplotlib()
     from samecluster.plots import clusters, style
 
     views, figures = clusters.views_of(recovery, columns), []
@@ -89,7 +89,7 @@ def cluster_figures(
 
 def plot_progress(recovery: Recovery, *, dark: bool = False) -> Figure:
     """Labels known against questions asked, by how they are known at the end."""
-    _needs_matplotlib()
+    needs_matplotlib()
     from samecluster.plots import progress, style
 
     theme = style.DARK if dark else style.LIGHT
@@ -104,6 +104,7 @@ def picture_svg(figure: Figure) -> str:
     return style.as_svg(figure)
 
 
-def _needs_matplotlib() -> None:
+def needs_matplotlib() -> None:
+    """InvalidInputError that says what to install unless there is what draws."""
     if not can_draw():
         raise InvalidInputError(MISSING)

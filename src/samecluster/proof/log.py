@@ -24,6 +24,19 @@ _ROWS_PER_LINE = 8192  # about 0.5 MB of JSON: a reader holds one line, however 
 _NUMBERS_PER_LINE = 1_000_000  # the same for rows of more than a hundred numbers
 _OF_MANY = {"in": 2, "sdp": 3}  # kinds that show many items, and the field that has them
 
+FIELDS: dict[str, tuple[str, ...]] = {
+    "cluster": ("item",),
+    "answer": ("item", "other", "word"),
+    "in": ("cluster", "rows"),
+    "out": ("item", "cluster", "other", "columns"),
+    "last": ("item", "cluster"),
+    "count": (),
+    "sdp": ("cluster", "word", "items", "inner", "outer", "weight"),
+    "differ": ("cluster", "other", "inner", "outer"),
+}
+"""What a record of each kind has, in order; `differ` has another cluster where others have an item,
+and names in ``inner`` and ``outer`` come with weights."""
+
 
 class ProofLog:
     """What was concluded, and from what.
@@ -162,28 +175,19 @@ def renumbered(record: tuple[Any, ...], rows: IntArray) -> tuple[Any, ...]:
     def row(item: int) -> int:
         return int(rows[item]) if item >= 0 else item
 
-    def weighed(pairs: list[list[Any]]) -> list[list[Any]]:
-        return [[row(item), weight] for item, weight in pairs]
+    def of_rows(field: str, value: Any) -> Any:
+        if field == "rows":
+            return np.where(value >= 0, rows[value], value)
+        if field == "item" or (field == "other" and kind != "differ"):
+            return row(value)
+        if field in ("columns", "items"):
+            return [row(item) for item in value]
+        if field in ("inner", "outer"):
+            return [[row(item), weight] for item, weight in value]
+        return value
 
-    kind, *fields = record
-    if kind == "cluster":
-        return kind, row(fields[0])
-    if kind == "answer":
-        return kind, row(fields[0]), row(fields[1]), fields[2]
-    if kind == "in":
-        return kind, fields[0], np.where(fields[1] >= 0, rows[fields[1]], fields[1])
-    if kind == "out":
-        item, cluster, non_member, columns = fields
-        return kind, row(item), cluster, row(non_member), [row(column) for column in columns]
-    if kind == "last":
-        return kind, row(fields[0]), fields[1]
-    if kind == "sdp":
-        cluster, side, items, inner, outer, weight = fields
-        named = [row(item) for item in items]
-        return kind, cluster, side, named, weighed(inner), weighed(outer), weight
-    if kind == "differ":
-        return kind, fields[0], fields[1], weighed(fields[2]), weighed(fields[3])
-    return record
+    kind, *values = record
+    return kind, *(of_rows(*pair) for pair in zip(FIELDS[kind], values, strict=True))
 
 
 def _in_hexadecimal(weighed: list[tuple[int, float]]) -> list[list[Any]]:

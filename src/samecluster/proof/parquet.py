@@ -26,21 +26,12 @@ import numpy as np
 from samecluster._extras import pyarrow
 from samecluster._files import MAX_BYTES, check_size
 from samecluster.errors import InvalidInputError
+from samecluster.proof.log import FIELDS
 
 _HEADER = b"samecluster"
 _PER_VALUE = 64  # bytes in memory of a value on its way to a line: an array, and Python's objects
 _ROWS_PER_GROUP = 65_536  # rows held in memory while writing; reading takes one group at a time
 _UNREADABLE = (AttributeError, OSError, LookupError, RecursionError, TypeError, ValueError)
-# The columns of the table that hold the fields of a record, in order.
-_FIELDS: dict[str, tuple[str, ...]] = {
-    "cluster": ("item",),
-    "answer": ("item", "other", "word"),
-    "out": ("item", "cluster", "other", "columns"),
-    "last": ("item", "cluster"),
-    "count": (),
-    "sdp": ("cluster", "word", "items", "inner", "outer", "weight"),
-    "differ": ("cluster", "other", "inner", "outer"),
-}
 
 
 class RowWriter:
@@ -159,7 +150,7 @@ def _lines(pa: Any, table: Any) -> Iterator[list[Any]]:
 
 def _row(kind: str, fields: list[Any]) -> dict[str, Any]:
     """A record as a row: weights, which are text in a log, become the numbers that they are."""
-    row = dict(zip(_FIELDS[kind], fields, strict=True))
+    row = dict(zip(FIELDS[kind], fields, strict=True))
     for side in ("inner", "outer"):
         if side in row:
             pairs = [(name, float.fromhex(weight)) for name, weight in row[side]]
@@ -176,4 +167,4 @@ def _line(row: dict[str, Any]) -> list[Any]:
             row[side] = [[pair["name"], pair["weight"].hex()] for pair in row[side]]
     if row["weight"] is not None:
         row["weight"] = row["weight"].hex()
-    return [row["kind"], *(row[field] for field in _FIELDS[row["kind"]])]
+    return [row["kind"], *(row[field] for field in FIELDS[row["kind"]])]

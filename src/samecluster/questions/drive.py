@@ -1,4 +1,4 @@
-"""Drivers: they carry a run's questions to an oracle, and the answers back."""
+"""The driver: it carries a run's questions to an oracle, and the answers back."""
 
 from __future__ import annotations
 
@@ -8,29 +8,10 @@ from typing import Any, TypeVar
 
 from samecluster.errors import OracleError
 from samecluster.questions.look import Look, Reply
-from samecluster.questions.pair import Question, Verdict
+from samecluster.questions.pair import Question
 from samecluster.questions.run import Run
 
 T = TypeVar("T")
-
-
-def drive(
-    run: Run[T],
-    answer: Callable[[Question], Verdict],
-    after_batch: Callable[[], None] | None = None,
-) -> T:
-    """Answer a run's questions one by one until it is done, and return its result.
-
-    A question that an answer of the same batch made superfluous is not put. ``after_batch`` is
-    called after each batch, to show progress.
-    """
-    while pending := run.pending:
-        for question in pending:
-            if run.awaits(question):
-                run.tell(question, answer(question))
-        if after_batch is not None:
-            after_batch()
-    return run.result
 
 
 def drive_looks(

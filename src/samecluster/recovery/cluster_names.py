@@ -87,11 +87,11 @@ class ClusterNames:
         for item in self.members[kept]:
             self.name_of[item] = kept
         swap = {gone: kept}
-        self._different = {_ordered(swap.get(a, a), swap.get(b, b)) for a, b in self._different}
+        self._different = {ordered(swap.get(a, a), swap.get(b, b)) for a, b in self._different}
 
     def mark_different(self, a: int, b: int) -> None:
         """Two names are known to be different clusters."""
-        self._different.add(_ordered(a, b))
+        self._different.add(ordered(a, b))
 
     def mark_all_different(self) -> None:
         """No two names are one cluster."""
@@ -99,7 +99,7 @@ class ClusterNames:
 
     def are_different(self, a: int, b: int) -> bool:
         """Whether two names are known to be different clusters."""
-        return _ordered(a, b) in self._different
+        return ordered(a, b) in self._different
 
     def parted(self) -> BoolArray:
         """(k, k) which of the names that are alive are known to be different clusters."""
@@ -115,5 +115,6 @@ class ClusterNames:
         return 2 * len(self._different) == len(self.alive) * (len(self.alive) - 1)
 
 
-def _ordered(a: int, b: int) -> tuple[int, int]:
+def ordered(a: int, b: int) -> tuple[int, int]:
+    """Two names, the smaller number first."""
     return (a, b) if a < b else (b, a)

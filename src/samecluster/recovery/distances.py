@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -72,12 +72,15 @@ def nearest(
         numbers[rows] = np.take_along_axis(found, order, axis=1)
         squares[rows] = np.take_along_axis(values, order, axis=1)
 
-    at_once = max(1, _BLOCK // max(len(among), 1))
-    begins = range(0, len(points), at_once)
-    blocks = [slice(begin, min(begin + at_once, len(points))) for begin in begins]
+    _for_blocks(find, len(points), max(1, _BLOCK // max(len(among), 1)))
+    return numbers, squares
+
+
+def _for_blocks(find: Callable[[slice], None], n: int, at_once: int) -> None:
+    """Do it for all n rows, so many at once in a thread."""
+    blocks = [slice(begin, min(begin + at_once, n)) for begin in range(0, n, at_once)]
     for _ in in_order(find, blocks, min(len(blocks), os.cpu_count() or 1)):
         pass
-    return numbers, squares
 
 
 def _nearest_by_tree(
@@ -126,10 +129,7 @@ def nearest_of_many(points: Array, count: int) -> tuple[Array, Array]:
         away, found = index.search(points[rows], count + 1)
         numbers[rows], squares[rows] = _without_own(found, away, rows.start)
 
-    begins = range(0, n, _ROWS_AT_ONCE)
-    blocks = [slice(begin, min(begin + _ROWS_AT_ONCE, n)) for begin in begins]
-    for _ in in_order(find, blocks, min(len(blocks), os.cpu_count() or 1)):
-        pass
+    _for_blocks(find, n, _ROWS_AT_ONCE)
     # Where the cells around a point hold too few, it stands in for what is missing, far away.
     missing = numbers < 0
     numbers[missing] = np.nonzero(missing)[0]

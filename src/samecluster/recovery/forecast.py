@@ -24,7 +24,7 @@ from typing import NamedTuple
 import numpy as np
 
 from samecluster._typing import FloatArray
-from samecluster.recovery.audit.audit import Audit
+from samecluster.recovery.audit.plan import audit_price
 from samecluster.recovery.auto.whole_run import prediction_goal
 from samecluster.recovery.result.claims import Claim, forecast_claim
 from samecluster.recovery.result.how import How
@@ -146,13 +146,5 @@ def _checks(known: Recovery, error: float, confidence: float) -> int:
     """How many checks an audit still takes if none fails."""
     if known.audit is not None:
         return known.audit.n_more or 0
-    unasked = np.arange(len(known.labels) - known.count(How.ASKED))
-    audit = Audit(
-        unasked,
-        np.zeros_like(unasked),
-        error=error,
-        confidence=confidence,
-        rng=np.random.default_rng(0),
-        pairs=True,
-    )
-    return audit.n_more() or len(unasked)
+    n_unasked = len(known.labels) - known.count(How.ASKED)
+    return audit_price(n_unasked, error, confidence, pairs=True)

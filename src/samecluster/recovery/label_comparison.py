@@ -6,7 +6,7 @@ makes a clustering independent of both: a group that lies on two sides of anothe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Collection
 from itertools import combinations, islice
 
 from samecluster.questions.look import PAIRS, Board, LookSizes
@@ -20,20 +20,12 @@ _LOOKED_AT = 100  # members of each label among which the nearest two are looked
 
 
 class LabelComparison:
-    """Comparing labels by members that answers hold: the nearest, or the first without ``near``.
-
-    ``first_of`` is the item that stands for a label which no answer holds.
-    """
+    """Comparing labels by members that answers hold: the nearest, or the first without ``near``."""
 
     def __init__(
-        self,
-        first_of: Callable[[int], int],
-        near: ScaledDistances | None = None,
-        batch: int = 1,
-        looks: LookSizes = PAIRS,
+        self, near: ScaledDistances | None = None, batch: int = 1, looks: LookSizes = PAIRS
     ) -> None:
-        self._first_of, self._near, self._batch = first_of, near, batch
-        self._board = looks.board
+        self._near, self._batch, self._board = near, batch, looks.board
 
     def play(
         self, answered: AnsweredLabels, at_most: int, without: Collection[int] = ()
@@ -64,9 +56,7 @@ class LabelComparison:
         left = list(pairs)
         while left:
             labels = _most_connected(left, self._board)
-            items = [(answered.holders(one) or [self._first_of(one)])[0] for one in labels]
-            board = Board.of(items)
-            verdicts = yield [board]
+            verdicts = yield [Board.of(answered.standing_for(one)[0] for one in labels)]
             if Verdict.SAME in verdicts:
                 return list(combinations(labels, 2))[verdicts.index(Verdict.SAME)]
             left = [pair for pair in left if not set(pair) <= set(labels)]
@@ -74,9 +64,7 @@ class LabelComparison:
 
     def _questions(self, answered: AnsweredLabels, a: int, b: int) -> list[Question]:
         """Questions that tell two labels apart; all but the first only where nobody is sure."""
-        ours, theirs = (
-            answered.holders(label)[:_LOOKED_AT] or [self._first_of(label)] for label in (a, b)
-        )
+        ours, theirs = (answered.standing_for(label)[:_LOOKED_AT] for label in (a, b))
         pairs = [(item, other) for item in ours for other in theirs]
         if self._near is not None:
             near = self._near

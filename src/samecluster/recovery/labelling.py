@@ -36,6 +36,7 @@ class Labelling:
     search : how a margin that nobody declared was found
     audit : what an audit has shown so far
     proof : the log of the method that labels now, if it writes one
+    resolution : lengths (d) that a margin is one at, for methods that prove labels without a log
     ground : how labels are known that the method calls asked and no answer holds: those of points
         that it named without a question, or joined with asked ones by what it assumes
     cut_short : whether the budget had no room for the next look
@@ -137,18 +138,6 @@ class Labelling:
     ) -> None:
         self.probability, self.foresight = probability, foresight
 
-    def note_given(self, given: GivenCheck) -> None:
-        self.given = given
-
-    def note_search(self, search: MarginSearch) -> None:
-        self.search = search
-
-    def note_audit(self, report: AuditReport) -> None:
-        self.audit = report
-
-    def note_proof(self, log: ProofLog) -> None:
-        self.proof = log
-
     def answered(self) -> AnsweredLabels:
         """Which labels answers hold and separate, now."""
         return AnsweredLabels(self.labels, self.how, self._ledger)
@@ -182,10 +171,6 @@ class Labelling:
         how[how == How.ASKED] = self.ground
         how[self.answered().held_items] = How.ASKED
         return how
-
-    def note_resolution(self, tau: FloatArray) -> None:
-        """The resolution (d,) of a margin, for methods that prove labels without a log."""
-        self.resolution = tuple(tau.tolist())
 
     def rename(self, name: int, to: int) -> None:
         """Give all points of one name another."""

@@ -55,7 +55,7 @@ class EmbeddingModel:
     """A model that is loaded. ``kind`` is "texts" or "pictures"."""
 
     def __init__(self, name: str, kind: str) -> None:
-        runtime, self._tokenizers = onnx_embedding()
+        runtime, self._tokenizers, _ = onnx_embedding()
         self.name, self.kind = name, kind
         files = _found_files(name, kind)
         self.fingerprint = fingerprint_of(*filter(None, (files.network, files.beside)))

@@ -16,7 +16,7 @@ import hashlib
 import math
 import struct
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 import numpy as np
 
@@ -68,9 +68,7 @@ def _ids(table: Table, column: Column) -> list[str]:
         ids = [
             str(int(v)) if v.is_integer() else t for v, t in zip(whole.tolist(), ids, strict=True)
         ]
-    if len(set(ids)) < len(ids) or "" in ids:
-        raise InvalidInputError(_bad_id(table, column.name, ids))
-    return ids
+    return checked_ids(table, column.name, ids)
 
 
 def _is_float_column(column: Column) -> bool:
@@ -78,17 +76,21 @@ def _is_float_column(column: Column) -> bool:
     return isinstance(values, np.ndarray) and values.dtype.kind == "f"
 
 
-def _bad_id(table: Table, name: str, ids: Sequence[str]) -> str:
+def checked_ids(table: Table, name: str, ids: list[str]) -> list[str]:
+    """The ids of a column; InvalidInputError for one that is blank or there twice."""
+    if len(set(ids)) == len(ids) and "" not in ids:
+        return ids
     first: dict[str, int] = {}
     for row, key in enumerate(ids):
         if not key:
-            return f"{table.place(row, name)}: the id is blank; every row needs one"
-        if key in first:
-            return (
+            raise InvalidInputError(
+                f"{table.place(row, name)}: the id is blank; every row needs one"
+            )
+        if first.setdefault(key, row) != row:
+            raise InvalidInputError(
                 f"{table.place(row, name)}: the id {key!r} is also that of "
                 f"{table.row_name(first[key])}; ids must differ"
             )
-        first[key] = row
     raise AssertionError("ids are all different and filled")
 
 

@@ -47,7 +47,6 @@ class Table:
         is_matrix: bool = False,
         incidental: frozenset[str] = frozenset(),
         origin: Any = None,
-        n_rows: int | None = None,
     ) -> None:
         self.source = source
         self.columns = {column.name: column for column in columns}
@@ -63,7 +62,13 @@ class Table:
             raise InvalidInputError(
                 f"{source}: two columns have the same name, {brief(twice)!r}; rename one"
             )
-        self.n_rows = n_rows if n_rows is not None else len(columns[0]) if columns else 0
+        self.n_rows = len(columns[0]) if columns else 0
+        for column in columns:
+            if len(column) != self.n_rows:
+                raise InvalidInputError(
+                    f"{source}: {column.name!r} has {len(column):,} rows and {columns[0].name!r} "
+                    f"has {self.n_rows:,}; all need the same number"
+                )
 
     def __repr__(self) -> str:
         return f"<Table {self.source}: {self.n_rows:,} rows, {len(self.columns):,} columns>"

@@ -118,21 +118,6 @@ def test_both_kernels_find_the_same_directions_and_clusters(seed, d) -> None:
     assert (near == also).mean() >= 0.95  # single precision: what is about as near may differ
 
 
-@both_kernels
-def test_threads_decide_alike(compiled) -> None:
-    targets, start, bases, inverses, columns = programs(5, 3, count=2000)
-    one, two = Kernel(compiled), Kernel(compiled, threads=2)
-    a, b = (k.solve(targets, start, bases, inverses, columns, 1.4) for k in (one, two))
-    assert (a.status == b.status).all()
-    noise, which = np.zeros(4), np.flatnonzero(a.status == ACCEPTED)
-    double = targets.astype(np.float64), columns.astype(np.float64)
-    for kernel, solved in ((one, a), (two, b)):
-        # Bases may differ: which columns are looked at first depends on the programs beside it.
-        assert kernel.confirmed(double[0], solved, which, double[1], noise, 1.4).mean() > 0.99
-    first = one.confirmed(double[0], a, which, double[1], noise, 1.4)
-    assert (two.confirmed(double[0], a, which, double[1], noise, 1.4) == first).all()
-
-
 def test_scratch_memory_is_used_again_for_the_same_name_only() -> None:
     kernel = Kernel(None)
     first = kernel.scratch("a", (4, 2))

@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from samecluster.errors import InvalidInputError
 from samecluster.experiments.experiment import ResultTable
-from samecluster.plots import MISSING, can_draw
+from samecluster.plots import MISSING, can_draw, needs_matplotlib
 
 __all__ = ["MISSING", "can_draw", "draw"]
 
@@ -20,8 +19,7 @@ def draw(name: str, tables: Sequence[ResultTable], folder: Path) -> list[Path]:
 
     Raises InvalidInputError that says what to install if matplotlib is missing.
     """
-    if not can_draw():
-        raise InvalidInputError(MISSING)
+    needs_matplotlib()
     from samecluster.experiments.plots import figure1, figure3, statements, style, theory
 
     pictures = {

@@ -11,7 +11,8 @@ from matplotlib.lines import Line2D
 
 from samecluster.experiments.experiment import Row, rows_where
 from samecluster.experiments.figure1 import DRAWN
-from samecluster.experiments.plots.style import BLACK, GREY, LINES, OKABE_ITO, legend_below
+from samecluster.experiments.plots.style import BLACK, GREY, LINES, legend_below
+from samecluster.plots.style import OKABE_ITO
 
 _CLUSTERS = (OKABE_ITO["blue"], OKABE_ITO["orange"], OKABE_ITO["green"])
 

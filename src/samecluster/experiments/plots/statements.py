@@ -10,8 +10,9 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from samecluster.experiments.experiment import Row, rows_where
-from samecluster.experiments.plots.style import BOUND, GREY, LINES, OKABE_ITO, percent
+from samecluster.experiments.plots.style import BOUND, GREY, LINES, percent
 from samecluster.experiments.statements import CONSTANTS
+from samecluster.plots.style import OKABE_ITO
 
 _COLOURS = [OKABE_ITO[name] for name in ("blue", "red", "green", "purple", "orange", "sky")]
 _MARKERS = "osv^D*"

@@ -15,19 +15,6 @@ from matplotlib.ticker import FuncFormatter
 from samecluster._files import written_file
 from samecluster.plots.style import OKABE_ITO
 
-__all__ = [
-    "BLACK",
-    "BOUND",
-    "GREY",
-    "LINES",
-    "OKABE_ITO",
-    "Line",
-    "applied",
-    "legend_below",
-    "percent",
-    "save",
-]
-
 BLACK, GREY = "#000000", "#8c8c8c"
 BOUND: dict[str, Any] = {"color": BLACK, "linestyle": "--", "linewidth": 1.2}
 """How lines are drawn that the paper promises and nobody measured."""

@@ -54,16 +54,7 @@ class ColumnSubsets:
         self._directions = unit_directions(_DIRECTIONS, cluster.D - 1)
         self._mean = cluster.mean32
         self._charges = Charges.of(cluster.columns, spread_basis(cluster.columns), cluster.noise)
-        start = kernel.nearest_direction(points, cluster.mean32, cluster.start_dirs)
-        solved = kernel.solve(
-            points,
-            start,
-            cluster.starts,
-            cluster.inverses,
-            cluster.columns32,
-            bound,
-            stop=1 + _DEPTH * (bound - 1),
-        )
+        _, solved = cluster.solved(kernel, points, bound, stop=1 + _DEPTH * (bound - 1))
         group = kernel.nearest_direction(points, self._mean, self._directions)
         used = np.zeros((2 * _DIRECTIONS, len(cluster.columns32)), np.int64)
         np.add.at(used, (group[:, None], solved.basis), 1)

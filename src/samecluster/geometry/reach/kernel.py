@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
 import math
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -28,7 +25,6 @@ CHUNK = 8192
 """Points per batch at most: lifted in 16 columns they take 1 MB, which stays in the cache."""
 
 _FIRST_CHUNK, _FIRST_CHUNK_COMPILED = 512, 128  # NumPy pays per call, compiled code per program
-_PER_THREAD = 512  # programs, about 0.5 ms of work: fewer are not worth a thread
 _PER_CHECK = 1024  # records: their matrices (p, D, D) stay in the cache
 _CHECK_LANES = 32  # records side by side in the compiled check: 8 take longer, 128 as long
 _SINGLE_ROOM = 1e-5  # programs stop below the bound by about 100 roundings of single precision
@@ -61,9 +57,7 @@ class Kernel:
     needed: loading numba takes as long as finding the first question.
     """
 
-    def __init__(self, compiled: Any = None, threads: int = 1) -> None:
-        self.threads = threads
-        self.pool = ThreadPoolExecutor(threads) if threads > 1 else None
+    def __init__(self, compiled: Any = None) -> None:
         self._compiled = compiled
         self._scratch: dict[str, Array] = {}
 
@@ -106,27 +100,23 @@ class Kernel:
         p, D = targets.shape
         own = np.zeros((0, D), np.float32) if private is None else private
         out = self._buffers(p, D)
-
-        def work(at: slice) -> None:
-            self.compiled.solve(
-                (0,) * D,
-                targets[at],
-                start[at],
-                bases,
-                inverses,
-                columns.ravel(),
-                bound,
-                np.float32(stop),
-                MAX_PIVOTS,
-                own[at],
-                out.status[at],
-                out.total[at],
-                out.basis[at],
-                out.inverse[at],
-                out.pi[at],
-            )
-
-        self._spread_out(work, p)
+        self.compiled.solve(
+            (0,) * D,
+            targets,
+            start,
+            bases,
+            inverses,
+            columns.ravel(),
+            bound,
+            np.float32(stop),
+            MAX_PIVOTS,
+            own,
+            out.status,
+            out.total,
+            out.basis,
+            out.inverse,
+            out.pi,
+        )
         return out
 
     def reach(
@@ -212,15 +202,6 @@ class Kernel:
                 found.reached,
             )
         return found.reached
-
-    def _spread_out(self, work: Callable[[slice], Any], count: int) -> list[Any]:
-        """Run slices of a batch in threads (the compiled code holds no lock)."""
-        parts = min(self.threads, max(1, count // _PER_THREAD))
-        edges = np.linspace(0, count, parts + 1).astype(int)
-        slices = [slice(a, b) for a, b in itertools.pairwise(edges)]
-        if parts == 1 or self.pool is None:
-            return [work(at) for at in slices]
-        return list(self.pool.map(work, slices))
 
     def _buffers(self, p: int, D: int) -> ProgramSolutions:
         """For `solve` to write to; good until the next one is asked for."""
@@ -310,21 +291,17 @@ class Kernel:
             )
         good = np.zeros(len(targets), np.bool_)
         own = np.zeros((0, targets.shape[1])) if private is None else private
-
-        def work(at: slice) -> None:
-            self._compiled_checks.confirmed(
-                (0,) * targets.shape[1],
-                _CHECK_LANES,
-                targets,
-                solved.basis,
-                solved.inverse,
-                columns,
-                own,
-                noise,
-                limit,
-                which[at],
-                good,
-            )
-
-        self._spread_out(work, len(which))
+        self._compiled_checks.confirmed(
+            (0,) * targets.shape[1],
+            _CHECK_LANES,
+            targets,
+            solved.basis,
+            solved.inverse,
+            columns,
+            own,
+            noise,
+            limit,
+            which,
+            good,
+        )
         return good[which]

@@ -323,6 +323,20 @@ class MemberColumns:
         )
         self.starts, self.inverses = solved.basis.copy(), solved.inverse.copy()
 
+    def solved(
+        self,
+        kernel: Kernel,
+        lifted32: Array,
+        bound: float,
+        stop: float | None = None,
+        private: Array | None = None,
+    ) -> tuple[Array, ProgramSolutions]:
+        """Programs of single precision targets (p, D), each begun at the start of its direction;
+        which start that was, and what became of each."""
+        start = kernel.nearest_direction(lifted32, self.mean32, self.start_dirs)
+        programs = self.starts, self.inverses, self.columns32
+        return start, kernel.solve(lifted32, start, *programs, bound, stop, private)
+
     def learn_starts(self, start: Array, solved: ProgramSolutions) -> None:
         """A direction's start becomes the basis of the last program near it, also of a rejected
         one: its basis is nearly optimal there."""

@@ -59,10 +59,6 @@ class Decision:
     rho: float
     bound: float
 
-    @property
-    def Q(self) -> FloatArray:
-        return np.asarray(self.factor.T @ self.factor)
-
 
 def decide(
     positives: FloatArray,

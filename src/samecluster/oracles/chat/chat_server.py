@@ -311,7 +311,6 @@ def _completion(said: bytes, billed: Bill) -> Completion | _Failure:
         return _Failure(f"the reply is no chat completion: {_quoted(said)}")
     n_prompt, n_reply = (n if isinstance(n, int) and n >= 0 else None for n in counts)
     billed.settle(n_prompt, n_reply)
-    billed.is_known = True  # without a count of the server, as the most that it can be
     return Completion(text, n_prompt, n_reply)
 
 

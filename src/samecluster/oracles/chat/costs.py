@@ -64,10 +64,10 @@ class Bill:
     is_sent: bool = False
 
     def settle(self, n_prompt: int | None, n_reply: int | None) -> None:
-        """What the server says it counted; where it says nothing the most stays."""
+        """What the server says it counted; where it says nothing, the most that it can be."""
         self.n_prompt = self.n_prompt if n_prompt is None else n_prompt
         self.n_reply = self.n_reply if n_reply is None else n_reply
-        self.is_known = n_prompt is not None and n_reply is not None
+        self.is_known = True
 
 
 @dataclass

@@ -7,12 +7,12 @@ import os
 import threading
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from samecluster._parameters import check_at_least, check_positive, whole_number
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError, OracleError, ProtocolError
-from samecluster.oracles.base import Oracle
+from samecluster.oracles.base import LookOracle
 from samecluster.oracles.chat.blanks import with_unsure, without_blanks
 from samecluster.oracles.chat.chat_server import ChatServer
 from samecluster.oracles.chat.costs import Prices, Spending, most_prompt_tokens
@@ -20,17 +20,7 @@ from samecluster.oracles.chat.prompts import TEMPLATE, ChatPrompt, PromptWriter
 from samecluster.oracles.chat.replies import UnreadableReplyError, agreed, read_chat_reply
 from samecluster.oracles.chat.transcript import Transcript, exchange_key
 from samecluster.oracles.several_at_once import in_threads
-from samecluster.questions.look import (
-    Board,
-    CheckSheet,
-    Choice,
-    Look,
-    Marks,
-    Picks,
-    Reply,
-    Sheet,
-    Unions,
-)
+from samecluster.questions.look import Look, Reply
 from samecluster.questions.pair import Question, Verdict
 
 KEY_VARIABLE = "SAMECLUSTER_LLM_KEY"
@@ -39,7 +29,7 @@ _BYTES_PER_TOKEN, _REPLY = 4, 12  # of English text; tokens of a usual reply
 _QUOTED = 200  # characters of a reply that are shown
 
 
-class ChatOracle(Oracle):
+class ChatOracle(LookOracle):
     """Asks a language model, behind a server with the OpenAI-compatible chat API.
 
     Answers pairs, choices, sheets and boards, several at a time. What a model wrote is kept in the
@@ -126,6 +116,8 @@ class ChatOracle(Oracle):
         self.model, self.parallel = model, parallel
         self.spending = Spending(Prices.checked(prices), max_cost)
         self._shown = _by_row(shown)
+        is_list = hasattr(shown, "__len__") and not callable(shown)
+        self._n_shown = len(cast("Sequence[Any]", shown)) if is_list else None
         self._writer = PromptWriter(
             criterion, template, whole_number("longest", longest, 2), whole_number("seed", seed, 0)
         )
@@ -160,38 +152,13 @@ class ChatOracle(Oracle):
 
     def bound_to(self, X: FloatArray) -> ChatOracle:
         """This oracle for the rows of X, with everything else shared."""
-        if isinstance(self._shown, _Listed):
-            self._shown.check(len(X))
+        if self._n_shown not in (None, len(X)):
+            raise InvalidInputError(f"shown has {self._n_shown} items for {len(X)} points")
         if self._shown is not _unbound:
             return self
         bound = copy.copy(self)
-        bound._shown = _Listed(X)
+        bound._shown = X.__getitem__
         return bound
-
-    def answer(self, question: Question) -> Verdict:
-        reply = self._reply(question)
-        assert isinstance(reply, Verdict)
-        return reply
-
-    def choose(self, choice: Choice) -> Picks:
-        reply = self._reply(choice)
-        assert isinstance(reply, Picks)
-        return reply
-
-    def sort(self, sheet: Sheet) -> Marks:
-        reply = self._reply(sheet)
-        assert isinstance(reply, Marks)
-        return reply
-
-    def check(self, sheet: CheckSheet) -> Marks:
-        reply = self._reply(sheet)
-        assert isinstance(reply, Marks)
-        return reply
-
-    def join(self, board: Board) -> Unions:
-        reply = self._reply(board)
-        assert isinstance(reply, Unions)
-        return reply
 
     def answer_many(
         self, questions: Iterable[Question]
@@ -208,7 +175,7 @@ class ChatOracle(Oracle):
         After a look that failed no other is put; the replies under way are still given, and then
         the error is raised. If the caller stops early, replies under way go to the cache only.
         """
-        yield from in_threads(self._reply, looks, self.parallel)
+        yield from in_threads(self.reply, looks, self.parallel)
 
     def tokens(self, looks: Iterable[Look]) -> tuple[int, int, int]:
         """Tokens that these looks would take: about, and at most of prompts and of replies."""
@@ -221,7 +188,7 @@ class ChatOracle(Oracle):
             most_reply += times * self._max_tokens
         return about, most_prompt, most_reply
 
-    def _reply(self, look: Look) -> Reply:
+    def reply(self, look: Look) -> Reply:
         """The reply to a look, without items that show nothing."""
         seen, blank = without_blanks(look, self._shown)
         if seen is None:
@@ -288,20 +255,6 @@ class ChatOracle(Oracle):
             return said.text
 
 
-class _Listed:
-    """What is shown of a row, from a list of it all."""
-
-    def __init__(self, items: Any) -> None:
-        self._items = items
-
-    def __call__(self, row: int) -> Any:
-        return self._items[row]
-
-    def check(self, n: int) -> None:
-        if len(self._items) != n:
-            raise InvalidInputError(f"shown has {len(self._items)} items for {n} points")
-
-
 def _unbound(_: int) -> Any:
     raise ProtocolError("a ChatOracle without shown answers only after bound_to(X)")
 
@@ -316,4 +269,4 @@ def _by_row(shown: Any) -> Callable[[int], Any]:
         raise InvalidInputError(
             "shown must be a list with one item for each row, or a function of the row number"
         )
-    return _Listed(shown)
+    return lambda row: shown[row]

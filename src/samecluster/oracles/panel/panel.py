@@ -11,21 +11,12 @@ from typing import Any
 from samecluster._parameters import check_at_least, check_positive
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError, ProtocolError
-from samecluster.oracles.base import Oracle, checked_answer, checked_reply
+from samecluster.oracles.base import LookOracle, Oracle, checked_answer, checked_reply
 from samecluster.oracles.functions import FunctionOracle
 from samecluster.oracles.panel.look_votes import decided, reply_of, said_of, smaller
 from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person, spoken
 from samecluster.proof.fingerprint import fingerprint
-from samecluster.questions.look import (
-    Board,
-    CheckSheet,
-    Choice,
-    Look,
-    LookSizes,
-    Marks,
-    Reply,
-    Sheet,
-)
+from samecluster.questions.look import CheckSheet, Look, LookSizes, Marks, Reply
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.reliability import Reliability, log_odds, probability
 
@@ -48,7 +39,7 @@ class _Record:
     data: str | None = None
 
 
-class Panel(Oracle):
+class Panel(LookOracle):
     """Asks as many people as it takes to be sure enough of each verdict.
 
     Each answer adds ± ln((1−e)/e) to the log-odds of "same", e being the error rate estimated for
@@ -150,18 +141,6 @@ class Panel(Oracle):
             wanted = person.look_sizes(wanted)
         return wanted
 
-    def choose(self, choice: Choice) -> Any:
-        return self._look(choice)
-
-    def sort(self, sheet: Sheet | CheckSheet) -> Any:
-        return self._look(sheet)
-
-    def check(self, sheet: CheckSheet) -> Any:
-        return self._look(sheet)
-
-    def join(self, board: Board) -> Any:
-        return self._look(board)
-
     def ask(self, questions: Sequence[Question]) -> list[Verdict]:
         """The verdicts on several questions, one after the other."""
         return [self.answer(question) for question in questions]
@@ -233,7 +212,7 @@ class Panel(Oracle):
         self._close(question, votes)
         self._learn(question, votes)
 
-    def _look(self, look: Look) -> Reply:
+    def reply(self, look: Look) -> Reply:
         """Put a look to as many people as it takes; each sees what is open when it is their turn.
 
         A decoy is noticed unless the votes on it would have settled "same".

@@ -7,8 +7,8 @@ sheet is drawn, so that nobody can stop after the first.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Protocol
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,14 +18,9 @@ from samecluster.questions.pair import Answer, Question
 _AMONG = 5  # the nearest that have not been shown, of which one is drawn
 
 
-class DecoySource(Protocol):
-    """Labels that know which asked items are known to be outside a cluster."""
-
-    def known_outside(self, item: int, label: int) -> Iterable[tuple[int, int]]:
-        """Asked items that answers put outside of a label, each with a member of it.
-
-        Those come first that are nearest to the item, which has the label.
-        """
+KnownOutside: TypeAlias = Callable[[int, int], Iterable[tuple[int, int]]]
+"""Asked items that answers put outside of a label, each with a member of it, by an item and its
+label: those nearest to the item come first."""
 
 
 class Decoys:
@@ -51,7 +46,7 @@ class Decoys:
         return self._most / (2 * self._size - self._most) if self._most else None
 
     def sheets(
-        self, cells: Sequence[Question], labels: Sequence[int], of: DecoySource
+        self, cells: Sequence[Question], labels: Sequence[int], outside: KnownOutside
     ) -> list[Look]:
         """Sheets for questions about items that have these labels, with decoys among them."""
         sheets: list[Look] = []
@@ -62,7 +57,7 @@ class Decoys:
             taken = {question.item for question in cells[start:end]}
             decoys: dict[int, int] = {}
             for at in self._rng.integers(start, min(end, len(cells)), n_decoys).tolist():
-                found = self._drawn(cells[at].item, labels[at], of, taken | decoys.keys())
+                found = self._drawn(outside(cells[at].item, labels[at]), taken | decoys.keys())
                 decoys.update(found)
             shown = [(q.item, q.comparator) for q in cells[start:end]] + list(decoys.items())
             order = self._rng.permutation(len(shown)).tolist()
@@ -70,9 +65,9 @@ class Decoys:
             start = end
         return sheets
 
-    def _drawn(self, item: int, label: int, of: DecoySource, taken: set[int]) -> dict[int, int]:
+    def _drawn(self, outside: Iterable[tuple[int, int]], taken: set[int]) -> dict[int, int]:
         near: list[tuple[int, int]] = []
-        for other, member in of.known_outside(item, label):
+        for other, member in outside:
             if other not in taken and Question(other, member) not in self._seen:
                 near.append((other, member))
                 if len(near) == _AMONG:

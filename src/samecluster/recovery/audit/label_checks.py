@@ -32,7 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from samecluster._typing import IntArray
-from samecluster.recovery.audit.evidence import Coin, Urn
+from samecluster.recovery.audit.evidence import Coin, Evidence, Urn
 from samecluster.recovery.audit.overlooking import Overlooking
 
 
@@ -55,6 +55,7 @@ class Checks(abc.ABC):
 
     most: int | None
     """How many checks there are; None for no end."""
+    _evidence: Evidence
 
     @abc.abstractmethod
     def draw(self, number: int) -> Check:
@@ -67,9 +68,9 @@ class Checks(abc.ABC):
         ``ahead`` of the draws are still to come.
         """
 
-    @abc.abstractmethod
     def left(self, draws: int, failures: int) -> float:
         """The share of the level that is left if the drawing ends here."""
+        return self._evidence.left(draws, failures)
 
 
 class SingleChecks(Checks):
@@ -103,9 +104,6 @@ class SingleChecks(Checks):
         if self.overlooked is None or wrong > len(self._items):
             return self._evidence.excludes(*drawn)
         return self.overlooked.excludes(self._evidence, *drawn, self._n_round, ahead)
-
-    def left(self, draws: int, failures: int) -> float:
-        return self._evidence.left(draws, failures)
 
 
 class PairChecks(Checks):
@@ -150,6 +148,3 @@ class PairChecks(Checks):
         del ahead  # nothing is overlooked in a pair
         chance = min(wrong, self._limit) / self._total
         return wrong > len(self._items) or self._evidence.excludes(chance, draws, failures, level)
-
-    def left(self, draws: int, failures: int) -> float:
-        return self._evidence.left(draws, failures)

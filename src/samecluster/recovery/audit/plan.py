@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import numpy as np
 
-from samecluster._typing import Array, IntArray
+from samecluster._typing import IntArray
 from samecluster.errors import RefutedError
 from samecluster.questions.look import PAIRS, Choice, Look, LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
@@ -77,7 +77,9 @@ class LabelsUnderAudit(ABC):
         """What single checks begin with, as sheets."""
         label_of = {check.item: check.label for check in checks}
         cells = list(self.first_questions(checks))
-        return decoys.sheets(cells, [label_of[question.item] for question in cells], self)
+        return decoys.sheets(
+            cells, [label_of[question.item] for question in cells], self.known_outside
+        )
 
     def first_questions(self, checks: Sequence[Check]) -> Iterator[Question]:
         """What each check begins with, for several people who answer at once."""
@@ -243,12 +245,13 @@ class LabellingUnderAudit(LabelsUnderAudit):
         return int(np.argmax(self._labelling.labels == label))
 
 
-def audit_price(labels: Array, error: float, confidence: float) -> int:
-    """How many checks an audit of all these labels takes if none fails."""
-    items = np.flatnonzero(labels >= 0)
-    rng = np.random.default_rng(0)  # nothing is drawn
-    audit = Audit(items, labels[items], error=error, confidence=confidence, rng=rng)
-    return len(items) if (price := audit.n_more()) is None else price
+def audit_price(n_labels: int, error: float, confidence: float, pairs: bool = False) -> int:
+    """How many checks an audit of so many labels takes if none fails."""
+    items, rng = np.arange(n_labels), np.random.default_rng(0)  # nothing is drawn
+    audit = Audit(
+        items, np.zeros_like(items), error=error, confidence=confidence, rng=rng, pairs=pairs
+    )
+    return n_labels if (price := audit.n_more()) is None else price
 
 
 def contradiction(

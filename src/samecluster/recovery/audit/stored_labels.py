@@ -33,20 +33,15 @@ class _StoredLabels(LabelsUnderAudit):
     def __init__(self, labels: Array, how: Array, ledger: Ledger) -> None:
         self._labels, self._how, self._ledger = labels, how, ledger
         answered = self.answered()
-        self._members = {
-            label: answered.holders(label) or [self.first_of(label)] for label in answered.sizes
-        }
+        self._members = {label: answered.standing_for(label) for label in answered.sizes}
 
     def answered(self) -> AnsweredLabels:
         return AnsweredLabels(self._labels, self._how, self._ledger)
 
-    def first_of(self, label: int) -> int:
-        """The row that stands for a label which no answer holds."""
-        return int(np.argmax(self._labels == label))
-
     def stand_for_themselves(self) -> Sequence[int]:
         answered = self.answered()
-        return [self.first_of(label) for label in answered.sizes if not answered.holders(label)]
+        unheld = (label for label in answered.sizes if not answered.holders(label))
+        return [answered.standing_for(label)[0] for label in unheld]
 
     def unasked(self) -> tuple[IntArray, IntArray]:
         rows = np.flatnonzero((self._labels >= 0) & (self._how != How.ASKED))
@@ -111,7 +106,8 @@ def audited(
     """
     ledger = Ledger(answers)
     stored = _StoredLabels(labels, how, ledger)
-    yield from _heard_by(ledger, _compared(stored, audit_price(labels, error, confidence)))
+    price = audit_price(int(np.count_nonzero(labels >= 0)), error, confidence)
+    yield from _heard_by(ledger, _compared(stored, price))
     audit = Audit(*stored.unasked(), error=error, confidence=confidence, rng=rng)
     audit.settle(stored.stand_for_themselves(), wrong=False)
     left = _PATIENCE * (audit.n_more() or 0)
@@ -128,7 +124,7 @@ def audited(
 def _compared(stored: _StoredLabels, price: int) -> Plan[None]:
     """Compare labels that no answer separates; those of one cluster become one."""
     while price > 0 and worth_comparing(answered := stored.answered(), price):
-        same = yield from LabelComparison(stored.first_of).play(answered, price)
+        same = yield from LabelComparison().play(answered, price)
         if same is None:
             return
         stored.merge(*same)

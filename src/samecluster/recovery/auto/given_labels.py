@@ -71,7 +71,7 @@ class GivenLabels:
                 return labelling.recovery()
             told = checked.seen()
         labelling.reset()
-        labelling.note_given(GivenCheck(self.by, *told, is_used=False))
+        labelling.given = GivenCheck(self.by, *told, is_used=False)
         return (yield from self._without_them(problem, labelling))
 
     def _without_them(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
@@ -114,4 +114,4 @@ class GivenLabels:
 
     def _write(self, checked: CheckedLabels, labelling: Labelling) -> None:
         checked.write(How.INFERRED if self.by else How.PREDICTED)
-        labelling.note_given(GivenCheck(self.by, *checked.seen(), is_used=True))
+        labelling.given = GivenCheck(self.by, *checked.seen(), is_used=True)

@@ -141,8 +141,8 @@ class MarginSearchRun:
         return self.labelling.recovery()
 
     def _note(self) -> None:
-        found = MarginSearch(self.margin, tuple(self.refuted), self.n_searching, self.lift)
-        self.labelling.note_search(found)
+        refuted = tuple(self.refuted)
+        self.labelling.search = MarginSearch(self.margin, refuted, self.n_searching, self.lift)
         self.labelling.note_exceptions(self.exceptions)
 
     # -- inference -------------------------------------------------------------------------------
@@ -310,10 +310,7 @@ class MarginSearchRun:
             for label, size in answered.sizes.items()
             if size == 1 and len(answered.holders(label)) == 1
         }
-        labels, batch = self.labelling.labels, self.settings.batch
-        comparison = LabelComparison(
-            lambda label: int(np.argmax(labels == label)), self.near, batch
-        )
+        comparison = LabelComparison(self.near, self.settings.batch)
         try:
             same = yield from comparison.play(answered, max(at_most, 0), strays)
         except BudgetSpent:

@@ -131,7 +131,7 @@ class _AuditedMethod:
         near, looks = ScaledDistances(problem.X), problem.looks
         self.checked = LabellingUnderAudit(labelling, near, looks)
         self.batch = int(getattr(method, "batch", 1))
-        self.comparison = LabelComparison(self.checked.first_of, near, self.batch, looks)
+        self.comparison = LabelComparison(near, self.batch, looks)
         self.decoys: Decoys | None = None
         self.n_before = 0  # answers that were there when checks began
         self.n_compared = self.n_learned = 0
@@ -184,7 +184,7 @@ class _AuditedMethod:
 
     def _note(self, audit: Audit) -> None:
         audit.note_decoys(*decoys_shown(self.labelling.answers))
-        self.labelling.note_audit(audit.report())
+        self.labelling.audit = audit.report()
 
     def _label(self) -> Plan[None]:
         """Labels by the method, from all answers so far."""
@@ -202,7 +202,8 @@ class _AuditedMethod:
 
     def _compare_labels(self) -> Plan[None]:
         """Ask about labels that no answer separates, while that costs no more than the checks."""
-        price = audit_price(self.labelling.labels, self.error, self.confidence)
+        n_labels = int(np.count_nonzero(self.labelling.labels >= 0))
+        price = audit_price(n_labels, self.error, self.confidence)
         for _ in range(_MOST_ROUNDS):
             left, answered = price - self.n_compared, self.labelling.answered()
             if left <= 0 or not worth_comparing(answered, left):
@@ -230,7 +231,7 @@ class _AuditedMethod:
             return
         if search.margin not in search.refuted:
             refuted = (*search.refuted, search.margin)
-            self.labelling.note_search(replace(search, refuted=refuted))
+            self.labelling.search = replace(search, refuted=refuted)
 
     def _round(self, audit: Audit) -> Plan[bool]:
         """Check labels until the bound is met; True if it is better to learn and begin again."""
@@ -280,7 +281,7 @@ class _AuditedMethod:
         going_on, again = audit.n_expected(), audit.n_more(new_round=True)
         if again is None or (going_on or sys.maxsize) <= _CHECKS_PER_GROUP * n_labels + again:
             return False
-        self.labelling.note_given(given._replace(is_used=False))
+        self.labelling.given = given._replace(is_used=False)
         return True
 
     def _n_at_once(self, audit: Audit) -> int:

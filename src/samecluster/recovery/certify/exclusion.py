@@ -84,17 +84,8 @@ class Exclusion:
         todo = np.arange(len(items))
         for tried in likely.T:
             targets, private = outer[tried[todo]], lifted[todo]
-            single = targets.astype(np.float32)
-            start = self.kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
-            solved = self.kernel.solve(
-                single,
-                start,
-                cluster.starts,
-                cluster.inverses,
-                cluster.columns32,
-                self.bound,
-                private=private.astype(np.float32),
-            )
+            single, own = targets.astype(np.float32), private.astype(np.float32)
+            _, solved = cluster.solved(self.kernel, single, self.bound, private=own)
             which = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
             noise = cluster.noise_of(cluster.X[others[tried[todo]]], cluster.X[items[todo]])
             good = self.kernel.confirmed(

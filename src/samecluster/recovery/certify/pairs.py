@@ -10,6 +10,7 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.certify.deduction import Deduction
 from samecluster.recovery.certify.knowledge import Knowledge
+from samecluster.recovery.cluster_names import ordered
 from samecluster.recovery.placement import MAX_COMPARATORS
 
 
@@ -33,7 +34,7 @@ class NamePairs:
         gaps: dict[tuple[int, int], float] = {}
         norms = {name: self.known.norms(self.names.representative(name)) for name in names}
         for a, b in permutations(names, 2):
-            pair = _ordered(a, b)
+            pair = ordered(a, b)
             if not self.names.are_different(a, b) and pair not in self._undecided_pairs:
                 gaps[pair] = min(gaps.get(pair, float("inf")), float(norms[a][b]))
         pairs: list[tuple[int, int]] = []
@@ -59,7 +60,7 @@ class NamePairs:
         for question, verdict in zip(board.questions, verdicts, strict=True):
             item, shown = question.item, question.comparator
             if verdict is Verdict.UNSURE:
-                self._undecided_pairs.add(_ordered(name_of[item], name_of[shown]))
+                self._undecided_pairs.add(ordered(name_of[item], name_of[shown]))
             elif name_of[item] != name_of[shown]:  # else an earlier answer made them one
                 self.known.take_answer(question, name_of[shown], verdict)
 
@@ -83,7 +84,3 @@ class NamePairs:
             if not pairs:
                 break
         self._undecided_pairs.update(pairs)
-
-
-def _ordered(a: int, b: int) -> tuple[int, int]:
-    return (a, b) if a < b else (b, a)

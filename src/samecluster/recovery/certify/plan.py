@@ -102,7 +102,7 @@ class CertifyRun:
         self.margin, self.answers = problem.known_margin(settings.name), problem.counted_answers
         seed = sample_seed(problem.rng)
         self.known = _knowledge(settings, problem, self.margin, seed)
-        labelling.note_proof(self.known.log)
+        labelling.proof = self.known.log
         labelling.ground = How.INFERRED if self.guessed else How.PROVEN
         self.names = self.known.names
         self.names.on_merge(lambda kept, gone: labelling.rename(gone, kept))

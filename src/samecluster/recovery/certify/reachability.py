@@ -56,10 +56,7 @@ class ReachTest:
         coordinates = cluster.X[points]
         lifted, noise = cluster.lift(coordinates), cluster.noise_of(coordinates)
         single = lifted.astype(np.float32)
-        start = self.kernel.nearest_direction(single, cluster.mean32, cluster.start_dirs)
-        solved = self.kernel.solve(
-            single, start, cluster.starts, cluster.inverses, cluster.columns32, self.bound
-        )
+        start, solved = cluster.solved(self.kernel, single, self.bound)
         which = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
         good = self.kernel.confirmed(lifted, solved, which, cluster.columns, noise, self.limit)
         unsure = np.concatenate(

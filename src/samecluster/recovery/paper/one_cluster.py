@@ -19,6 +19,7 @@ which the ε below meets for every m ≥ 2.
 from __future__ import annotations
 
 import math
+from bisect import bisect_left
 from dataclasses import dataclass
 
 import numpy as np
@@ -88,14 +89,8 @@ def sample_size(dimension: int, error: float, failure: float) -> int:
     enough = 2
     while error_bound(enough, dimension, failure) > error:
         enough *= 2
-    too_few = enough // 2
-    while enough - too_few > 1:
-        middle = (enough + too_few) // 2
-        if error_bound(middle, dimension, failure) > error:
-            too_few = middle
-        else:
-            enough = middle
-    return enough
+    # Rising with the number, so that it can be bisected.
+    return bisect_left(range(enough), -error, key=lambda n: -error_bound(n, dimension, failure))
 
 
 def fit_cluster(sample: FloatArray, inside: BoolArray, failure: float = 0.05) -> LearnedCluster:

@@ -110,7 +110,7 @@ class RecurRun:
         self.labelling = labelling
         scaling = UnitScaling.of(problem.X)
         self.points = scaling.apply(problem.X)
-        labelling.note_resolution(np.ldexp(tolerance.RESOLUTION, scaling.exponent))
+        labelling.resolution = tuple(np.ldexp(tolerance.RESOLUTION, scaling.exponent).tolist())
         self.n_clusters = problem.known_n_clusters(settings.name)
         self.placing = Placement(self.n_clusters)
         self.known_how = How.PROVEN if settings.guaranteed else How.INFERRED

@@ -75,7 +75,7 @@ class AnsweredLabels:
         for answer in spoken:
             if answer.verdict is Verdict.DIFFERENT:
                 self._separate(*(ledger.representative(item) for item in answer.question.pair))
-        self._sizes = _sizes(labels)
+        self._labels, self._sizes = labels, _sizes(labels)
 
     def _separate(self, one: int, other: int) -> None:
         for a in self._held_by.get(one, ()):
@@ -96,6 +96,10 @@ class AnsweredLabels:
     def holders(self, label: int) -> list[int]:
         """Items by which answers hold a label, in the order of the answers; none if none do."""
         return self._holders.get(label, [])
+
+    def standing_for(self, label: int) -> list[int]:
+        """The holders of a label, or its first item where no answer holds it."""
+        return self.holders(label) or [int(np.argmax(self._labels == label))]
 
     def are_separated(self, a: int, b: int) -> bool:
         return b in self._differ.get(a, ())

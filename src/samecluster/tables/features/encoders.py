@@ -39,27 +39,42 @@ class Encoder(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KeptAsJson:
-    """Kept as JSON by its fields: names as they are, numbers by their bytes."""
+    """Kept as JSON by its fields: names as they are, numbers by their bytes.
+
+    A field that is None unless it is said otherwise is left out where it is.
+    """
 
     def to_json(self) -> dict[str, Any]:
         made: dict[str, Any] = {"kind": self.kind} if hasattr(self, "kind") else {}
-        for name, value in vars(self).items():
-            if isinstance(value, float | np.ndarray):
-                made[name] = packed(np.atleast_1d(value))
-            else:
-                made[name] = list(value) if isinstance(value, tuple) else value
+        for one in fields(self):
+            value = getattr(self, one.name)
+            if value is not None or one.default is not None:
+                made[one.name] = _stored(value)
         return made
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Self:
-        found: dict[str, Any] = {one.name: stored[one.name] for one in fields(cls)}
-        for one in fields(cls):
-            if one.type in ("FloatArray", "float"):
-                numbers = unpacked(found[one.name])
-                found[one.name] = float(numbers[0]) if one.type == "float" else numbers
-            elif one.type == "tuple[str, ...]":
-                found[one.name] = tuple(found[one.name])
-        return cls(**found)
+        known = {one.name: str(one.type) for one in fields(cls) if one.name in stored}
+        return cls(**{name: _read(stored[name], kind) for name, kind in known.items()})
+
+
+def _stored(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: packed(np.array(numbers)) for name, numbers in value.items()}
+    if isinstance(value, float | np.ndarray):
+        return packed(np.atleast_1d(value))
+    return list(value) if isinstance(value, tuple) else value
+
+
+def _read(value: Any, kind: str) -> Any:
+    """What was stored of a field that is declared so."""
+    if kind.startswith("Mapping"):
+        return {name: tuple(unpacked(numbers).tolist()) for name, numbers in value.items()}
+    if kind.startswith("FloatArray"):
+        return unpacked(value)
+    if kind == "float":
+        return float(unpacked(value)[0])
+    return tuple(value) if kind.startswith("tuple") else value
 
 
 def key_of(text: str) -> str:
@@ -68,7 +83,7 @@ def key_of(text: str) -> str:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberEncoder:
+class NumberEncoder(KeptAsJson):
     """Columns of numbers: (x · 2^-exponent - mean) / scale; ``fill`` where there is none.
 
     ``logarithms`` has those of the columns that are used as such, instead of x.
@@ -138,25 +153,6 @@ class NumberEncoder:
                     values = np.ldexp(values, -int(self.exponent[at]))
                 part[:, at] = (values - self.mean[at]) / self.scale[at]
         return X
-
-    def to_json(self) -> dict[str, Any]:
-        return {
-            "kind": self.kind,
-            "columns": list(self.columns),
-            "exponent": packed(self.exponent),
-            "mean": packed(self.mean),
-            "scale": packed(self.scale),
-            **({} if self.fill is None else {"fill": packed(self.fill)}),
-            "logarithms": {name: packed(np.array(by)) for name, by in self.logarithms.items()},
-        }
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> NumberEncoder:
-        exponent, mean, scale = (unpacked(stored[name]) for name in ("exponent", "mean", "scale"))
-        fill = unpacked(stored["fill"]) if "fill" in stored else None
-        logs = {name: unpacked(by) for name, by in stored.get("logarithms", {}).items()}
-        pairs = {name: (float(least), float(added)) for name, (least, added) in logs.items()}
-        return cls(tuple(stored["columns"]), exponent, mean, scale, fill, pairs)
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,12 +53,6 @@ def _framed(frame: Any, source: str) -> Table:
     columns = [TypedColumn(str(name), _values(frame[name])) for name in names]
     if not columns or not len(columns[0]):
         raise InvalidInputError(f"{source} is empty: it needs columns and rows")
-    for column in columns:
-        if len(column) != len(columns[0]):
-            raise InvalidInputError(
-                f"{source}: column {column.name!r} has {len(column)} rows and "
-                f"{columns[0].name!r} has {len(columns[0])}; all need the same number"
-            )
     return Table(source, columns, format="frame")
 
 

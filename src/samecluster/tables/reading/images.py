@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import importlib
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from samecluster._extras import pillow
 from samecluster._files import MAX_BYTES, check_size
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError
@@ -109,21 +109,13 @@ def _picture(file: Path, size: int, max_bytes: int) -> Any:
     """An image upright, at size by size, in gray or in colour."""
     with opened_picture(file, max_bytes) as (opened, _):
         mode = "L" if opened.mode in _GRAY else "RGB"
-        return opened.convert(mode).resize((size, size), _pillow()[0].Resampling.BOX)
-
-
-def _pillow() -> tuple[Any, Any]:
-    try:
-        image, operations = (importlib.import_module(f"PIL.{m}") for m in ("Image", "ImageOps"))
-    except ImportError as error:
-        raise InvalidInputError("Images need Pillow: pip install samecluster[images]") from error
-    return image, operations
+        return opened.convert(mode).resize((size, size), pillow()[0].Resampling.BOX)
 
 
 @contextmanager
 def opened_picture(file: Path, max_bytes: int = MAX_BYTES) -> Iterator[tuple[Any, Any]]:
     """An image upright, and Pillow's module of operations on it."""
-    image, operations = _pillow()
+    image, operations = pillow()
     try:
         with warnings.catch_warnings():
             # Its limit is a matter of taste; ours is the memory.

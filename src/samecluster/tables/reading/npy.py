@@ -35,7 +35,8 @@ def parse_npz(data: bytes, source: str, max_bytes: int = MAX_BYTES) -> Table:
                 matrices += 1
                 prefix = "x" if name.startswith("arr_") or name in ("X", "x") else name
                 columns += _columns(array, f"{source}, array {name!r}", prefix)
-    _check_lengths(columns, source)
+    if not columns:
+        raise InvalidInputError(f"{source} holds no arrays")
     return Table(
         source, columns, format="array", is_matrix=matrices == 1 and len(archive.files) == 1
     )
@@ -60,18 +61,6 @@ def _columns(array: Array, source: str, prefix: str) -> list[TypedColumn]:
     # Column by column is how tables are read from here on.
     turned = np.ascontiguousarray(array.T.astype(np.int8) if array.dtype.kind == "b" else array.T)
     return [TypedColumn(f"{prefix}{at}", turned[at]) for at in range(len(turned))]
-
-
-def _check_lengths(columns: list[TypedColumn], source: str) -> None:
-    if not columns:
-        raise InvalidInputError(f"{source} holds no arrays")
-    first = columns[0]
-    for column in columns:
-        if len(column) != len(first):
-            raise InvalidInputError(
-                f"{source}: {column.name!r} has {len(column):,} rows and {first.name!r} has "
-                f"{len(first):,}; all arrays need the same number"
-            )
 
 
 def _loaded(data: bytes, source: str) -> Any:

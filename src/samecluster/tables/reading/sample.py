@@ -15,6 +15,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.points.files import FilePoints, data_files, is_parquet
 from samecluster.tables.column import Column, TypedColumn
 from samecluster.tables.features.identifiers import why_identifier
+from samecluster.tables.item_keys import checked_ids
 from samecluster.tables.reading.parquet import column_kinds, first_cells, read_cells
 from samecluster.tables.table import Table
 
@@ -56,7 +57,7 @@ class SampledTable(Table):
     def __init__(self, source: str, points: FilePoints, rows: IntArray, X: FloatArray) -> None:
         self.numbers = rows
         columns = _columns(points, rows, X)
-        super().__init__(source, columns, format="frame", n_rows=len(rows))
+        super().__init__(source, columns, format="frame")
 
     def row_name(self, row: int) -> str:
         """A row by its number in all the data."""
@@ -72,19 +73,13 @@ def sampled_keys(table: SampledTable, id_column: str | None, n_drawn: int) -> li
     """
     if id_column is None:
         return [table.row_name(at) for at in range(len(table))]
-    first: dict[str, int] = {}
-    for at, text in enumerate(table.column(id_column).texts):
-        key = text.strip()
-        if at >= n_drawn and (not key or key in first):
-            key = f"{key} ({table.row_name(at)})".strip()
-        if not key:
-            raise InvalidInputError(f"{table.place(at, id_column)} is blank; every row needs an id")
-        if first.setdefault(key, at) != at:
-            raise InvalidInputError(
-                f"{table.place(at, id_column)}: the id {key!r} is also that of "
-                f"{table.row_name(first[key])}; ids must differ"
-            )
-    return list(first)
+    keys = [text.strip() for text in table.column(id_column).texts]
+    seen = set(keys[:n_drawn])
+    for at in range(n_drawn, len(keys)):
+        if not keys[at] or keys[at] in seen:
+            keys[at] = f"{keys[at]} ({table.row_name(at)})".strip()
+        seen.add(keys[at])
+    return checked_ids(table, id_column, keys)
 
 
 def _columns(points: FilePoints, rows: IntArray, X: FloatArray) -> list[Column]:
