@@ -99,7 +99,7 @@ def _draw_errors(part: SubFigure) -> None:
     panel.annotate(
         run().told.replace(" looks ", " looks\n"),
         last,
-        (0, 14),
+        (0, 32),  # above the steps before the last ones
         textcoords="offset points",
         ha="right",
         color=LIGHT.clusters[0],

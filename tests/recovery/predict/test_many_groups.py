@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 
 from samecluster import clustering_error, recover
 from samecluster.oracles import LabelOracle
+from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.predict import placing
+from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.sameness import RATHER_NEW, expected_questions
 
 
@@ -53,3 +55,41 @@ def test_giving_up_on_points_that_take_long_leaves_fewer_wrong(monkeypatch) -> N
     patient = np.mean([error(seed) for seed in (0, 1)])
     monkeypatch.setattr(placing, "_MANY_GROUPS", 10**9)
     assert patient < np.mean([error(seed) for seed in (0, 1)]) - 0.03
+
+
+def model_of_many_rows() -> tuple[ClusterNames, Predictor]:
+    """More rows than have all their similarities worked out: it starts with middles of cells."""
+    names = ClusterNames()
+    X = np.random.default_rng(0).normal(size=(4_100, 3))
+    return names, Predictor(X, names, np.random.default_rng(0))
+
+
+def test_spread_points_come_also_after_others_if_most_of_these_are_alone() -> None:
+    """Points of an attempt at proofs are not spread, and with many groups every place counts."""
+    first = model_of_many_rows()[1].next_item(())
+    for n_groups, starts in ((20, True), (2, False)):
+        names, model = model_of_many_rows()
+        for item in range(20):
+            if item < n_groups:
+                names.found(item)
+            else:
+                names.add(item, item % n_groups)
+            model.learn(item)
+        assert model.is_starting is starts
+        assert (model.next_item(names.name_of) == first) is starts
+
+
+def test_first_points_that_nobody_can_place_do_not_keep_others_waiting() -> None:
+    names, model = model_of_many_rows()
+    shown: list[int] = []
+    while model.is_starting and len(names.name_of) < 40:
+        item = model.next_item([*shown, *names.name_of])
+        assert item is not None
+        assert item not in shown
+        if len(shown) < 10:  # nobody is sure about the first ten
+            shown.append(item)
+        else:
+            names.found(item) if len(names.name_of) < 2 else names.add(item, item % 2)
+            model.learn(item)
+    assert not model.is_starting
+    assert len(names.name_of) < 20

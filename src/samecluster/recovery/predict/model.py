@@ -85,7 +85,7 @@ class GroupModel(Protocol):
         """At most this share of the rows is in groups that nobody has met; None if not known."""
         ...
 
-    def next_item(self, skip: Iterable[int]) -> int | None:
+    def next_item(self, skip: Collection[int]) -> int | None:
         """The row whose answer would teach most; None if all are known or skipped."""
         ...
 
@@ -133,10 +133,12 @@ class Predictor:
         self._plain: Graph | None = None
         self._start: list[int] = []
         start = Similarity(None, self._points)
-        if len(self.core) <= Graph.LARGEST_DENSE:
+        self._starts_by_cells = len(self.core) > Graph.LARGEST_DENSE
+        if not self._starts_by_cells:
             start = Similarity(self.graph, None)
         else:  # the first questions come before the graph is there
             self._start = middles_of_cells(self._points, rng)
+        self._n_start = len(self._start)
         self._model = GaussianProcess(start, len(self.core))
         self._kind = ("graph", False)
         # Worked out when wanted, and good until something is told.
@@ -182,7 +184,7 @@ class Predictor:
     @property
     def is_starting(self) -> bool:
         """Whether the first points, spread over the data, are still to come."""
-        return len(self._model.asked) < min(len(self._start) or _START, len(self.core))
+        return bool(self._start) or len(self._model.asked) < min(_START, len(self.core))
 
     @property
     def knows_little(self) -> bool:
@@ -250,6 +252,9 @@ class Predictor:
             self._model.add_group()
         if self._at[item] >= 0:
             self._model.learn(int(self._at[item]), column)
+            self._pass_over_start([item])
+        if not self._wants_more_spread():
+            self._start = []
         self._forget()
         if self._plain is None and not self.is_starting:
             if not self.is_whole and has_faiss():
@@ -262,14 +267,14 @@ class Predictor:
 
     def _model_all_rows(self) -> None:
         """From a sample to cells of the graph of all rows, once the first answers are there."""
-        asked, start = self.core[self._model.asked], self.core[self._start]
+        asked = self.core[self._model.asked]
         included = np.concatenate([self.core[self._at[self._include]], asked])
         cells = GraphCells.of(self._all.astype(np.float32), self._rng, included)
         self.core, self._at = cells.core, cells.place
         self._all, self._points = self._all[:0], self._all[self.core].astype(np.float32)
         self._sizes = np.bincount(self._at, minlength=len(self.core))
         self._plain = Graph(self._points, cells.links)
-        self._start, self._model.asked = self._at[start].tolist(), self._at[asked].tolist()
+        self._model.asked = self._at[asked].tolist()
         self._misfits.clear()
         self._cloud_table = None  # that of the sample
         self._cells = cells
@@ -483,7 +488,7 @@ class Predictor:
 
     # -- where to ask ----------------------------------------------------------------------------
 
-    def next_item(self, skip: Iterable[int], under_way: Collection[int] = ()) -> int | None:
+    def next_item(self, skip: Collection[int], under_way: Collection[int] = ()) -> int | None:
         """The point of the core whose answer would teach most; None if all are known or skipped.
 
         Points whose answers are ``under_way`` are passed over, and what they will explain counts
@@ -497,6 +502,7 @@ class Predictor:
         candidates = np.flatnonzero(open_)
         if not len(candidates):
             return None
+        self._pass_over_start(skip)
         if self._is_spreading:
             weights = self._unexplained(under_way)
             return int(self.core[self._most_spread(candidates, open_, weights=weights)])
@@ -513,7 +519,7 @@ class Predictor:
             self._misfits.add(at)
         return int(self.core[at])
 
-    def next_or_drawn_item(self, skip: Iterable[int], under_way: Collection[int]) -> int | None:
+    def next_or_drawn_item(self, skip: Collection[int], under_way: Collection[int]) -> int | None:
         """The same, but every eighth is drawn at random, and must be asked about."""
         if self._is_spreading or (self._turn + 1) % DRAWN_EVERY:
             return self.next_item(skip, under_way)
@@ -564,11 +570,28 @@ class Predictor:
             left = np.prod(1.0 - np.minimum(known, 1.0), axis=0)
         return left
 
+    def _wants_more_spread(self) -> bool:
+        """Whether more of the first points are worth asking about.
+
+        As many points as they are may have been asked for another reason, such as an attempt at
+        proofs. If most of them are alone in their groups, there are many groups to be met.
+        """
+        n_asked = len(self._model.asked)
+        alone = int(np.count_nonzero(self._model.targets.sum(axis=0) == 1))
+        return n_asked < self._n_start or (2 * alone > n_asked and n_asked < 2 * self._n_start)
+
+    def _pass_over_start(self, items: Iterable[int]) -> None:
+        """Points that are known, or that nobody can place, are not to come any more."""
+        if self._start:
+            gone = {int(self._at[item]) for item in items}
+            self._start = [at for at in self._start if at not in gone]
+
     def spread_items(self, count: int, skip: Collection[int]) -> list[int]:
         """So many of the first points at once, each as if those before it were known."""
         taken = [int(self._at[item]) for item in skip if self._at[item] >= 0]
-        left = [at for at in self._start if at not in {*taken, *self._model.asked}]
-        if not self._start:
+        self._pass_over_start(skip)
+        left = list(self._start)
+        if not self._starts_by_cells:
             scratch = GaussianProcess(self._model.similarity, len(self.core), 1)
             for at in self._model.asked:
                 scratch.learn(at, 0)
@@ -588,8 +611,8 @@ class Predictor:
         of: GaussianProcess | None = None,
         weights: Array | None = None,
     ) -> int:
-        if self._start:
-            return next((at for at in self._start if open_[at]), int(candidates[0]))
+        if self._starts_by_cells:
+            return next((at for at in self._start if open_[at]), int(self._rng.choice(candidates)))
         count = min(_START_CANDIDATES, 2 * len(candidates) // 3 + 1)
         some = self._rng.choice(candidates, size=count, replace=False)
         model = self._model if of is None else of
