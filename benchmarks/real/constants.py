@@ -30,8 +30,8 @@ ROWS = 2000
 RESULTS = Path(__file__).with_name("constants.jsonl")
 _ROOM = "samecluster.recovery.predict"
 _AT_LEAST = 0.5  # per cent, added to errors before they are compared: below that sets are done
-# Geometric mean of errors by which another value must be better to be taken: less is chance
-_BETTER = 0.02
+# Standard errors, over the sets, by which another value must be better to be taken: less is chance
+_BETTER = 2.0
 
 Values = tuple[tuple[str, float], ...]
 """Constants that differ from those of now, by name."""
@@ -155,14 +155,14 @@ def _made(run: Run) -> tuple[Run, list[float]]:
     return run, [round(one.error, 6) for one in found]
 
 
-def best_values(scores: Mapping[Values, Any], left_out: int | None) -> Values:
-    """For each constant the value that is best on the sets, one of which may be left out."""
-    counted = np.arange(len(scores[()])) != (-1 if left_out is None else left_out)
+def best_values(scores: Mapping[Values, Any], left_out: int) -> Values:
+    """For each constant the value that is best on the sets without one of them."""
+    counted = np.arange(len(scores[()])) != left_out
     found: list[tuple[str, float]] = []
     for one in CHOSEN:
-        gains = {v: (scores[()] - scores[((one.key, v),)])[counted].mean() for v in one.others}
-        best = max(gains, key=gains.__getitem__)
-        if gains[best] > _BETTER:
+        gains = {v: (scores[()] - scores[((one.key, v),)])[counted] for v in one.others}
+        best = max(gains, key=lambda value: gains[value].mean())
+        if gains[best].mean() > _BETTER * gains[best].std() / np.sqrt(counted.sum()):
             found.append((one.key, best))
     return tuple(found)
 
