@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import cycle
+
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
@@ -22,9 +24,8 @@ def picture() -> Figure:
     found: dict[str, list[tuple[float, float]]] = {}
     for name, said, true in said_and_true(read()):
         found.setdefault(name, []).append((max(said, _LEAST), max(true, _LEAST)))
-    for (name, points), colour, shape in zip(
-        found.items(), LIGHT.clusters * 2, "osD^vP*X<>" * 2, strict=False
-    ):
+    looks = zip(cycle(LIGHT.clusters), cycle("osD^vP*X<>ph1"), strict=False)
+    for (name, points), (colour, shape) in zip(found.items(), looks, strict=False):
         across, up = zip(*points, strict=True)
         panel.plot(across, up, shape, color=colour, markersize=6, label=name)
     panel.set(xscale="log", yscale="log", xlim=both, ylim=both)
