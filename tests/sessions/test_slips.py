@@ -140,7 +140,7 @@ def test_no_pair_is_twice_on_a_sheet_of_checks() -> None:
     X, truth = some_digits(1)
     keys = [f"digit {row}" for row in range(len(X))]
     session = Session.create(MemoryStore(), keys, X, seed=0, parameters={"looks": "auto"})
-    answer_looks(session, truth, 30, "Ann")
+    answer_looks(session, truth, 40, "Ann")
     again = session.look_again("Ann")
     assert again is not None
     assert isinstance(again.question, SessionLook)
