@@ -612,7 +612,8 @@ class Predictor:
         weights: Array | None = None,
     ) -> int:
         if self._starts_by_cells:
-            return next((at for at in self._start if open_[at]), int(self._rng.choice(candidates)))
+            spread = [at for at in self._start if open_[at]]
+            return spread[0] if spread else int(self._rng.choice(candidates))
         count = min(_START_CANDIDATES, 2 * len(candidates) // 3 + 1)
         some = self._rng.choice(candidates, size=count, replace=False)
         model = self._model if of is None else of
