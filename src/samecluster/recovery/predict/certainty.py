@@ -58,18 +58,16 @@ class Track:
 
     def __init__(self, names: ClusterNames, outside: Mapping[int, Collection[int]]) -> None:
         self._names, self._outside = names, outside
-        self._records: list[_Record] = []
-        self._noted: set[int] = set()
+        self._records: dict[int, _Record] = {}  # by item, in the order of the answers
         self._n_before = 0
 
     def note(self, item: int, predicted: int, chance: float, at_random: bool) -> None:
         """What was said of an item just before its answer."""
-        self._records.append(_Record(item, predicted, chance, at_random))
-        self._noted.add(item)
+        self._records[item] = _Record(item, predicted, chance, at_random)
 
     def __contains__(self, item: int) -> bool:
         """Whether there is a record of an item."""
-        return item in self._noted
+        return item in self._records
 
     def end_of_known_answers(self) -> None:
         """The records so far are of answers that were there before this run.
@@ -86,7 +84,7 @@ class Track:
         name_of = self._names.name_of
         return [
             one
-            for one in self._records
+            for one in self._records.values()
             if one.item in name_of or name_of[one.predicted] in self._outside.get(one.item, ())
         ]
 
@@ -116,7 +114,7 @@ class Track:
         """
         from scipy.special import betaincinv  # slow to load, and no first question needs it
 
-        drawn = [one.item for one in self._records if one.at_random]
+        drawn = [one.item for one in self._records.values() if one.at_random]
         if not drawn:
             return None
         place = {item: at for at, item in enumerate(self._names.name_of)}
