@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.neighbors import NearestNeighbors
 
+from benchmarks.real.course import said_error
 from benchmarks.real.sets import data
 from benchmarks.real.tables import is_close
 from samecluster import LookSizes, Verdict, clustering_error, recover, start
@@ -148,9 +149,7 @@ def _said_and_true(X: Points, labels: Labels, seed: int) -> Iterator[tuple[int, 
         n_looks += 1
         if n_looks in SAID_AT:
             known = run.snapshot() if run.looks else run.result
-            tells = known.foresight is not None and known.foresight.tells
-            if tells and known.probability is not None:
-                told = float(np.mean(1.0 - known.probability))
+            if (told := said_error(known)) is not None:
                 yield n_looks, told, clustering_error(known.labels, labels)
 
 

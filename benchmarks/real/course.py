@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.real.sets import data
-from samecluster import clustering_error, start
+from samecluster import Recovery, clustering_error, start
 from samecluster.recovery.predict.plan import Predict
 
 MARKS = (50, 100, 200, 300, 500, 1000)
@@ -58,17 +58,22 @@ def checkpoints(name: str, method: str, seed: int, marks: Sequence[int]) -> list
 
 def _now(run: Any, truth: Any, cpu: float, mark: int, ended: int | None) -> Checkpoint:
     known = run.snapshot() if run.pending else run.result
-    tells = known.foresight is not None and known.foresight.tells and known.probability is not None
-    said = float(np.mean(1.0 - known.probability)) if tells else None
     return Checkpoint(
         questions=mark,
         error=clustering_error(known.labels, truth),
-        said=said,
+        said=said_error(known),
         unseen=None if known.foresight is None else known.foresight.unseen,
         groups=len(np.unique(known.labels[known.labels >= 0])),
         cpu=round(cpu, 2),
         ended=ended,
     )
+
+
+def said_error(known: Recovery) -> float | None:
+    """The share of wrong labels that a result expects; None where it says that it is unknown."""
+    if known.foresight is None or not known.foresight.tells or known.probability is None:
+        return None
+    return float(np.mean(1.0 - known.probability))
 
 
 def baseline(name: str, method: str, seed: int, marks: Sequence[int]) -> list[Checkpoint]:
