@@ -20,6 +20,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
 from samecluster.large.result import SampleRows
 from samecluster.large.sweep import MANY_ROWS, PIECE, Sweep
+from samecluster.lifts.lift import in_lift
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds, beyond_all, edges_of
@@ -43,7 +44,7 @@ class RowLabeller:
         self.clusters = np.unique(recovery.labels[recovery.labels >= 0])
         self._same = _SameRows(recovery.points)
         self._sweep, self._label_of = self._reach()
-        lifted = self._lifted(recovery.points)
+        lifted = in_lift(recovery.points, recovery.lift)
         some = np.random.default_rng(0).permutation(len(lifted))[:_DIRECTIONS_OF]
         self._features, points = FeatureMap.of(lifted, np.sort(some))
         self._model = self._fitted(points) if len(self.clusters) else None
@@ -71,10 +72,6 @@ class RowLabeller:
             "" if self.old.lift is None else self.old.lift.said(),
         )
 
-    def _lifted(self, X: FloatArray) -> FloatArray:
-        """Columns in which the margin is one, and in which clouds follow the clusters."""
-        return X if self.old.lift is None else self.old.lift.apply(X)
-
     def _block(self, X: FloatArray) -> tuple[IntArray, Array, FloatArray, FloatArray, BoolArray]:
         m, k = len(X), len(self.clusters)
         labels, how = np.full(m, -1, dtype=np.int64), np.zeros(m, dtype=np.int8)
@@ -96,7 +93,7 @@ class RowLabeller:
             how[left[shown]] = How.INFERRED if self.guessed else How.PROVEN
             left = left[~shown]
         if self._model is not None and len(left):
-            found, beyond = self._model(self._features(self._lifted(X[left])))
+            found, beyond = self._model(self._features(in_lift(X[left], self.old.lift)))
             inside = left[~beyond]
             labels[inside] = self.clusters[found[~beyond].argmax(axis=1)]
             how[inside], chances[inside] = How.PREDICTED, found[~beyond]
@@ -115,7 +112,7 @@ class RowLabeller:
             return None, np.zeros(0, np.int64)
         tau = np.array(old.resolution) if old.proof is None else old.proof.resolution
         if not len(tau):
-            tau = resolution_of(self._lifted(old.points))
+            tau = resolution_of(in_lift(old.points, old.lift))
         kernel = Kernel(compiled_programs)
         knowledge = Knowledge(old.points, old.margin, None, tau, kernel, 0, lift=old.lift)
         closure, label_of = knowledge.closure, []

@@ -20,7 +20,7 @@ from samecluster.errors import RefutedError
 from samecluster.large.other_rows import UNDECIDED, OtherRows, Write, refuted_by_row
 from samecluster.large.replay import climb, replayed
 from samecluster.large.sweep import Sweep
-from samecluster.lifts.lift import ColumnMap
+from samecluster.lifts.lift import ColumnMap, in_lift
 from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
 from samecluster.questions.ledger import Ledger
@@ -185,7 +185,7 @@ class CloudShapes:
     def of(cls, sample: LabelledSample) -> CloudShapes:
         scale = np.where(sample.survey.extent > 0, sample.survey.extent, 1.0)
         known = np.flatnonzero(sample.labels >= 0)[:_FITTED]
-        points = _lifted(sample.X[known], sample.lift) / scale
+        points = in_lift(sample.X[known], sample.lift) / scale
         names, groups = np.unique(sample.labels[known], return_inverse=True)
         clouds = Clouds(points, groups, len(names))
         edges = edges_of(clouds, points, groups, sample.margin or 0.0)
@@ -195,13 +195,9 @@ class CloudShapes:
         """The cluster of each row (p, d); -1 beyond all."""
         if not len(self.names):
             return np.full(len(rows), -1)
-        points = _lifted(rows, self.lift) / self.scale
+        points = in_lift(rows, self.lift) / self.scale
         best = self.names[self.clouds.scores_of(points).argmax(axis=1)]
         return np.asarray(np.where(beyond_all(self.clouds, self.edges, points), -1, best))
-
-
-def _lifted(rows: Array, lift: ColumnMap | None) -> Array:
-    return rows if lift is None else lift.apply(rows)
 
 
 @dataclass(frozen=True, eq=False)

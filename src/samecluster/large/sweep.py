@@ -18,7 +18,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.geometry.reach import linear_programs
 from samecluster.geometry.reach.column_subsets import ColumnSubsets
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
-from samecluster.lifts.lift import ColumnMap
+from samecluster.lifts.lift import ColumnMap, in_lift
 from samecluster.recovery.certify.closure import Closure
 
 PIECE = 262_144
@@ -104,8 +104,7 @@ class Sweep:
         kernel = Kernel(self._compiled) if self._kernels.empty() else self._kernels.get()
         try:
             rows = kernel.taken("rows", block, which)
-            if self._lift is not None:
-                rows = self._lift.apply(rows)
+            rows = in_lift(rows, self._lift)
             points = np.multiply(rows, self._scale, out=kernel.scratch("points", rows.shape))
             return self._decide(kernel, points, with_columns)
         finally:
@@ -133,7 +132,7 @@ class Sweep:
     def second_reach(self, rows: Array, names: Array) -> Array:
         """The name of another cluster that reaches each of rows (p, d) with a name; -1 if none."""
         kernel, found = Kernel(self._compiled), RowDecisions(np.full(len(rows), -1, np.int16), None)
-        points = (rows if self._lift is None else self._lift.apply(rows)) * self._scale
+        points = in_lift(rows, self._lift) * self._scale
         for at, name in enumerate(self._names):
             others = np.flatnonzero((names >= 0) & (names != name) & (found.names < 0))
             self._accept(kernel, at, points, self._not_outside(at, points, others), found)

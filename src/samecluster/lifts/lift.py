@@ -138,6 +138,11 @@ def lift_from_json(stored: Mapping[str, Any] | None, names: Sequence[str] = ()) 
     raise ValueError(f"there is no lift of the kind {stored.get('kind')!r}")
 
 
+def in_lift(points: Array, lift: ColumnMap | None) -> FloatArray:
+    """Points (n, d) in the columns that a margin is about: as they are, if there is no lift."""
+    return points if lift is None else lift.apply(points)
+
+
 def proof_data(points: FloatArray, lifted: FloatArray, lift: ColumnMap | None) -> FloatArray:
     """What a proof's fingerprint is of: the data, or what a function of the user returned."""
     return lifted if isinstance(lift, OwnColumns) else points

@@ -10,7 +10,7 @@ import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
-from samecluster.lifts.lift import ColumnMap
+from samecluster.lifts.lift import ColumnMap, in_lift
 from samecluster.points.survey import Survey
 from samecluster.questions.look import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
@@ -57,7 +57,7 @@ class Problem:
     @cached_property
     def lifted(self) -> FloatArray:
         """The points (n, D) that margins are about: lifted ones if there is a lift."""
-        return self.X if self.lift is None else self.lift.apply(self.X)
+        return in_lift(self.X, self.lift)
 
     @property
     def counted_answers(self) -> list[Answer]:

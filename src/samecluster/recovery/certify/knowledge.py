@@ -13,7 +13,7 @@ import numpy as np
 from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import RefutedError
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.lifts.lift import ColumnMap, proof_data
+from samecluster.lifts.lift import ColumnMap, in_lift, proof_data
 from samecluster.points.survey import Survey
 from samecluster.proof.fingerprint import fingerprint
 from samecluster.proof.log import ProofLog
@@ -50,7 +50,7 @@ class Knowledge:
         survey: Survey | None = None,
         lift: ColumnMap | None = None,
     ) -> None:
-        lifted = X if lift is None else lift.apply(X)
+        lifted = in_lift(X, lift)
         data = proof_data(X, lifted, lift)
         mark = fingerprint(data) if survey is None else survey.fingerprint
         self.log = ProofLog(mark, margin, n_clusters, tau, lift)
@@ -77,13 +77,10 @@ class Knowledge:
 
     def extend(self, points: FloatArray) -> None:
         """Take in more points (m, d) of the data that X is a sample of."""
-        self.closure.extend(self._lifted(points))
+        self.closure.extend(in_lift(points, self.log.lift))
         self.points = np.concatenate([self.points, points])
         unknown = np.zeros((len(points), self.outside.shape[1]), np.bool_)
         self.outside = np.concatenate([self.outside, unknown])
-
-    def _lifted(self, points: FloatArray) -> FloatArray:
-        return points if self.log.lift is None else self.log.lift.apply(points)
 
     # -- answers ---------------------------------------------------------------------------------
 
@@ -293,20 +290,10 @@ class Knowledge:
         if cluster is not None:
             members = [i for i, own in self.names.name_of.items() if own == cluster]
             about = smallest_conflict(self.closure, answers, item, cluster, members)
-        return RefutedError(
-            item,
-            cluster,
-            about or answers_about(answers, item, cluster, self.names.name_of),
-            margin,
-            largest_margin(
-                self._lifted(self.points),
-                self.log.resolution,
-                answers,
-                margin,
-                self.closure.kernel,
-                self._seed,
-            ),
-        )
+        about = about or answers_about(answers, item, cluster, self.names.name_of)
+        own = self.closure
+        allowed = largest_margin(own.X, own.tau, answers, margin, own.kernel, self._seed)
+        return RefutedError(item, cluster, about, margin, allowed)
 
     # -- distances, for choosing -----------------------------------------------------------------
 
