@@ -18,10 +18,9 @@ from samecluster.points.survey import Survey
 from samecluster.proof.log import ProofLog
 from samecluster.recovery.certify.exclusion import Exclusion
 from samecluster.recovery.certify.levels import first_rows, level_sizes
-from samecluster.recovery.certify.prefilter import SlabFilter
+from samecluster.recovery.certify.prefilter import SlabFilter, not_ruled_out
 from samecluster.recovery.certify.reachability import QUIET, ReachResult, ReachTest
 
-_ROWS = 2048  # points per product with witnesses, so that it stays in the cache
 _SAMPLE = 256  # points by which a cluster's progress is judged, to within 3 %
 _FEW = 256  # rejected points whose witnesses are tried on all members: one product
 _MOST_TRIED = 200 * _FEW  # members up to which that product takes less time than a sweep
@@ -32,8 +31,6 @@ _HARDLY_ACCEPTED = 0.3  # share below which far points wait for the next pass, o
 _GREW = 0.5  # share of new columns that is growth
 _PRUNED_FROM = 256  # columns; fewer are no burden
 _PRUNED_GROWTH = 2.5  # times the columns left by the last pruning: each column is pruned O(1) times
-# Single precision has 24 bits: witnesses are believed only this far from the bound, relatively.
-_WITNESS_ROOM = 1e-4
 _CLAMP = 1e-5
 _THICKNESS = 2.0**-30  # of a column whose resolution is 0, in programs that only propose
 # Powers of two up to this size: they are floats themselves, and so are products with far values.
@@ -67,8 +64,7 @@ class Closure:
         self._thickness = _THICKNESS * np.where(unit > 0, np.ldexp(unit, -self.exponent), 1.0)
         self.margin = margin
         self.log = log
-        self.box_low = np.ldexp(survey.low, -self.exponent)
-        self.box_high = np.ldexp(survey.high, -self.exponent)
+        self._box = np.ldexp([survey.low, survey.high], -self.exponent)
         self.reach, self.exclusion = ReachTest(kernel, margin), Exclusion(kernel, margin)
         self.bound, self.limit = self.reach.bound, self.reach.limit
         if self.sampled:
@@ -106,7 +102,7 @@ class Closure:
         self.labels[point] = cluster
         if cluster not in self.clusters:
             first = self.X[point]
-            box = np.maximum(self.box_high - first, first - self.box_low)
+            box = np.abs(self._box - first).max(axis=0)
             near = None if self._usual is None else np.abs(self._usual - first).max(axis=0)
             self.clusters[cluster] = MemberColumns(
                 self.X, self.tau, point, box, self._thickness, near
@@ -176,7 +172,7 @@ class Closure:
         cluster = self.clusters[c]
         around = SlabFilter(self.X, points, cluster, self.bound)
         while True:
-            todo = self._candidates(cluster, around)
+            todo = around.candidates(cluster, self.labels)
             before = cluster.added
             self._grow(c, todo)
             if cluster.added == before and not self._generate(c):
@@ -231,35 +227,7 @@ class Closure:
             if share < _HARDLY_ACCEPTED and cluster.added - before > _GREW * size:
                 return
             if len(points):
-                points = self._ruled_out(cluster, points, known)
-
-    def _ruled_out(self, cluster: MemberColumns, points: Array, known: int) -> Array:
-        """The points that no witness found since ``known`` rules out; the others keep theirs."""
-        held = np.flatnonzero(cluster.value[known:] > self.bound) + known
-        if not len(held):
-            return points
-        pi = cluster.pi[held]
-        out, best = [], []
-        for begin in range(0, len(points), _ROWS):
-            lifted = cluster.lift(self.X[points[begin : begin + _ROWS]]).astype(np.float32)
-            values = np.abs(lifted @ pi.T)
-            at = values.argmax(axis=1)
-            best.append(values[np.arange(len(at)), at])
-            out.append(held[at])
-        value, at = np.concatenate(best), np.concatenate(out)
-        over = value > self.bound * (1 + _WITNESS_ROOM)
-        cluster.keep(points[over], cluster.pi[at[over]], value[over])
-        return points[~over]
-
-    def _candidates(self, cluster: MemberColumns, around: SlabFilter) -> Array:
-        """Open points that no slab and no kept witness rules out, deepest first."""
-        freed = cluster.broken(self.bound)
-        freed = freed[np.sort(np.unique(freed, return_index=True)[1])]
-        excluded = self.labels >= 0
-        excluded[cluster.rejected] = True
-        excluded[freed] = True
-        new = around.survivors(cluster, excluded)
-        return np.concatenate([freed[self.labels[freed] < 0], new])
+                points = not_ruled_out(cluster, points, known, self.bound)
 
     def _sweep(self, c: int, points: Array, learn: bool) -> None:
         """Test points in the order given, in chunks that double: the first teach the starts."""

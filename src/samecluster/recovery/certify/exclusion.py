@@ -35,11 +35,8 @@ class Exclusion:
         near = np.flatnonzero(cluster.score(lifted.astype(np.float32)) <= self.bound * _ROOM)
         if not len(near):
             return items[:0]
-        columns, noise = (
-            (cluster.solving, cluster.columns),
-            cluster.noise_of(cluster.X[items[near]]),
-        )
-        shown, _ = self._shown(cluster.starts[0], lifted[near], *columns, noise)
+        noise, columns = cluster.noise_of(cluster.X[items[near]]), cluster.columns
+        shown, _ = self._shown(cluster.starts[0], lifted[near], cluster.solving, columns, noise)
         return np.asarray(items[near[shown]])
 
     @QUIET

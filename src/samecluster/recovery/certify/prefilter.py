@@ -6,14 +6,18 @@ overflow: NaN compares as large, so that a point is then not taken for one in re
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 
 from samecluster._typing import Array
 from samecluster.geometry.reach.kernel import CHUNK
 from samecluster.geometry.reach.members import MemberColumns
 
-_ROWS = 2048  # points per product with slabs, so that it stays in the cache
+_ROWS = 2048  # points per product with slabs or witnesses, so that it stays in the cache
 _ROOM = 1 + 1e-5  # slabs are in single precision, which is off by less
+# Single precision has 24 bits: witnesses are believed only this far from the bound, relatively.
+_WITNESS_ROOM = 1e-4
 _TRIED = 3  # non-members per item; each costs a program
 
 
@@ -48,15 +52,46 @@ class SlabFilter:
         along = np.einsum("pr,pr->p", self.lifted[mine], slabs[self.own[mine]])
         held = np.abs(along) > bound
         todo = np.concatenate([todo[~had], mine[~held]])
-        score = np.zeros(len(todo), np.float32)
-        for begin in range(0, len(todo), _ROWS):
-            part = todo[begin : begin + _ROWS]
-            values = np.abs(self.lifted[part] @ slabs.T)
-            at = values.argmax(axis=1)
-            score[begin : begin + _ROWS] = values[np.arange(len(at)), at]
-            self.own[part] = at
+        self.own[todo], score = _strongest((self.lifted[part] for part in _blocks(todo)), slabs)
         inside = score <= bound
         return np.asarray(self.points[todo[inside][np.argsort(score[inside], kind="stable")]])
+
+    def candidates(self, cluster: MemberColumns, labels: Array) -> Array:
+        """Points without a label (n,) that no slab and no kept witness rules out, deepest first."""
+        freed = cluster.broken(self.bound)
+        freed = freed[np.sort(np.unique(freed, return_index=True)[1])]
+        excluded = labels >= 0
+        excluded[cluster.rejected] = True
+        excluded[freed] = True
+        new = self.survivors(cluster, excluded)
+        return np.concatenate([freed[labels[freed] < 0], new])
+
+
+def not_ruled_out(cluster: MemberColumns, points: Array, known: int, bound: float) -> Array:
+    """The points that no witness found since ``known`` rules out; the others keep theirs."""
+    held = np.flatnonzero(cluster.value[known:] > bound) + known
+    if not len(held):
+        return points
+    lifted = (cluster.lift(cluster.X[part]).astype(np.float32) for part in _blocks(points))
+    at, value = _strongest(lifted, cluster.pi[held])
+    over = value > bound * (1 + _WITNESS_ROOM)
+    cluster.keep(points[over], cluster.pi[held[at[over]]], value[over])
+    return np.asarray(points[~over])
+
+
+def _blocks(points: Array) -> list[Array]:
+    return [points[begin : begin + _ROWS] for begin in range(0, len(points), _ROWS)]
+
+
+def _strongest(blocks: Iterable[Array], witnesses: Array) -> tuple[Array, Array]:
+    """Which of the witnesses (w, D) rules out most each lifted point (D,), and its value there."""
+    which, best = [np.zeros(0, np.int64)], [np.zeros(0, np.float32)]
+    for lifted in blocks:
+        values = np.abs(lifted @ witnesses.T)
+        at = values.argmax(axis=1)
+        which.append(at)
+        best.append(values[np.arange(len(at)), at])
+    return np.concatenate(which), np.concatenate(best)
 
 
 def likely_reached(items: Array, others: Array, mean: Array) -> Array:
