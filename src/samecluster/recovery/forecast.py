@@ -26,7 +26,7 @@ import numpy as np
 from samecluster._typing import FloatArray
 from samecluster.recovery.audit.plan import audit_price
 from samecluster.recovery.auto.whole_run import prediction_goal
-from samecluster.recovery.result.claims import Claim, forecast_claim
+from samecluster.recovery.result.claims import Certainty, Claim
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
 
@@ -65,7 +65,8 @@ class Remaining(NamedTuple):
     @property
     def claim(self) -> Claim:
         """The same as a claim."""
-        return forecast_claim(self.low, self.high, CONFIDENCE)
+        interval = (self.low, self.high)
+        return Claim("forecast", Certainty.ESTIMATED, confidence=CONFIDENCE, interval=interval)
 
 
 def remaining_questions(

@@ -18,9 +18,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from samecluster._typing import Array, FloatArray, IntArray
+from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer
 from samecluster.recovery.result.audit_report import AuditReport
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.label_separation import AnsweredLabels
 from samecluster.recovery.result.premises import (
     AnswersRight,
     ClusterCount,
@@ -31,7 +33,7 @@ from samecluster.recovery.result.premises import (
     UnknownPremise,
 )
 from samecluster.recovery.result.sentences import sentence
-from samecluster.recovery.result.separation import ClusterSeparation, ProofSummary, separation
+from samecluster.recovery.result.separation import ProofSummary, separated_by_proof
 
 
 class Certainty(enum.Enum):
@@ -92,12 +94,9 @@ class Claim:
             details |= {"low": self.interval[0], "high": self.interval[1]}
         if self.report is not None:
             details |= self.report.details()
-        if self.declared is not None:
-            details["declared"] = self.declared
-        if self.unseen is not None:
-            details["unseen"] = self.unseen
-        if self.n_modelled is not None:
-            details["n_modelled"] = self.n_modelled
+        for name in ("declared", "unseen", "n_modelled"):
+            if getattr(self, name) is not None:
+                details[name] = getattr(self, name)
         if self.given is not None:
             details |= {"by": list(self.given.by), "is_used": self.given.is_used}
         return {
@@ -185,11 +184,6 @@ def claims(basis: ClaimBasis) -> tuple[Claim, ...]:
     return tuple(_Claims(basis).made())
 
 
-def forecast_claim(low: int, high: int, confidence: float) -> Claim:
-    """That from ``low`` to ``high`` questions are left."""
-    return Claim("forecast", Certainty.ESTIMATED, confidence=confidence, interval=(low, high))
-
-
 class _Claims:
     """The claims of one result."""
 
@@ -199,11 +193,12 @@ class _Claims:
         if basis.models:
             # What models answered is called inferred, and tells clusters apart all the same.
             codes = np.where(codes == How.INFERRED, How.ASKED, codes)
-        self.apart: ClusterSeparation = separation(basis.labels, codes, basis.answers, basis.proof)
         self.answers_right = AnswersRight(basis.confirmed, basis.models)
-        self.separate = SeparateClusters(
-            self.apart.labels, self.apart.by_answers | self.apart.by_proof
-        )
+        self.answered = AnsweredLabels(basis.labels, codes, Ledger(basis.answers))
+        found, pairs = tuple(self.answered.sizes), frozenset(self.answered.separated_pairs())
+        by_proof = separated_by_proof(basis.labels, codes, basis.answers, basis.proof)
+        self.by_answers = SeparateClusters(found, pairs)
+        self.separate = SeparateClusters(found, pairs | by_proof)
 
     def made(self) -> Iterator[Claim]:
         certain, basis = Certainty.CERTAIN, self.basis
@@ -211,7 +206,7 @@ class _Claims:
         if basis.given is not None and (basis.given.n_seen or not basis.given.is_used):
             seen, wrong = basis.given.n_seen, basis.given.n_wrong
             yield Claim("given", certain, seen, wrong, given=basis.given)
-        needs_proof = bool(self.apart.by_proof) or not self.apart.joined
+        needs_proof = self.separate != self.by_answers or not self.answered.joined
         yield from self._labels("asked", How.ASKED, self._premises(proof=needs_proof))
         if self.separate.n_pairs:
             number = self.separate.n_pairs
@@ -253,11 +248,12 @@ class _Claims:
 
         With language models that answered, also labels by answers and by proofs are among them.
         """
-        if self.basis.models:
-            return self._premises(proof=self.basis.margin is not None or not self.apart.joined)
-        if self.basis.given is not None and self.basis.given.is_used:
-            return (GivenLabelsRight(self.basis.given.by), *self._premises(proof=False))
-        unknown = () if self.basis.guessed else (UnknownPremise(),)
+        basis = self.basis
+        if basis.models:
+            return self._premises(proof=basis.margin is not None or not self.answered.joined)
+        if basis.given is not None and basis.given.is_used:
+            return (GivenLabelsRight(basis.given.by), *self._premises(proof=False))
+        unknown = () if basis.guessed else (UnknownPremise(),)
         return (*unknown, *self._premises(proof=True))
 
     def _of_proof(self) -> list[Premise]:
@@ -275,7 +271,7 @@ class _Claims:
 
     def _found_count(self) -> Iterator[Claim]:
         """The number of clusters, where it is not the declared one or some items are in none."""
-        basis, found = self.basis, len(self.apart.labels)
+        basis, found = self.basis, len(self.separate.labels)
         if basis.n_clusters is None:
             return
         n_open = self._count(How.UNASSIGNED) - self._n_unassigned_exceptions
@@ -323,11 +319,10 @@ class _Claims:
         report = self.basis.audit
         if report is None:
             return
-        report = report.about(self.apart.answered, len(self.basis.labels))
-        separate = SeparateClusters(self.apart.labels, self.apart.by_answers)
+        report = report.about(self.answered, len(self.basis.labels))
         premises: tuple[Premise, ...] = (self.answers_right,)
-        if separate.n_pairs and report.n_labels:
-            premises = (separate, self.answers_right)
+        if self.by_answers.n_pairs and report.n_labels:
+            premises = (self.by_answers, self.answers_right)
         codes = self.basis.how_codes
         yield Claim(
             "audit",

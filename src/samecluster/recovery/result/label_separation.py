@@ -44,7 +44,8 @@ class LabelGap:
 class AnsweredLabels:
     """Labels (n,) and how they are known, as far as answers alone hold and separate them.
 
-    ``joined`` says whether answers put all asked items of each label together.
+    ``sizes`` says how many items have each label, ``joined`` whether answers put all asked items of
+    each label together.
 
     >>> from samecluster.questions.pair import Answer, Question
     >>> said = [(0, 1, "same"), (0, 2, "different"), (5, 6, "same")]
@@ -75,18 +76,15 @@ class AnsweredLabels:
         for answer in spoken:
             if answer.verdict is Verdict.DIFFERENT:
                 self._separate(*(ledger.representative(item) for item in answer.question.pair))
-        self._labels, self._sizes = labels, _sizes(labels)
+        counts = np.bincount(labels[labels >= 0])
+        self.sizes = {label: int(counts[label]) for label in np.flatnonzero(counts).tolist()}
+        self._labels = labels
 
     def _separate(self, one: int, other: int) -> None:
         for a in self._held_by.get(one, ()):
             for b in self._held_by.get(other, ()):
                 self._differ.setdefault(a, set()).add(b)
                 self._differ.setdefault(b, set()).add(a)
-
-    @property
-    def sizes(self) -> dict[int, int]:
-        """How many items have each label."""
-        return self._sizes
 
     @property
     def held_items(self) -> list[int]:
@@ -110,7 +108,7 @@ class AnsweredLabels:
 
     def open_pairs(self) -> Iterator[tuple[int, int]]:
         """Pairs of labels that no answer separates; first those where most labels are at stake."""
-        largest_first = sorted(self._sizes, key=lambda label: -self._sizes[label])
+        largest_first = sorted(self.sizes, key=lambda label: -self.sizes[label])
         for at, smaller in enumerate(largest_first):
             for larger in largest_first[:at]:
                 if not self.are_separated(larger, smaller):
@@ -122,18 +120,18 @@ class AnsweredLabels:
         for a, b in different:
             differ.setdefault(a, set()).add(b)
             differ.setdefault(b, set()).add(a)
-        n = len(self._sizes)
+        n = len(self.sizes)
         n_open = (n * (n - 1) - sum(map(len, differ.values()))) // 2
         return LabelGap(n_open, sum(map(self._lost, self._components(differ))))
 
     def _lost(self, component: list[int]) -> int:
         """Labels that are wrong if all of a component is one cluster, matched with its largest."""
-        sizes = [self._sizes[label] for label in component]
+        sizes = [self.sizes[label] for label in component]
         return sum(sizes) - max(sizes)
 
     def _components(self, differ: dict[int, set[int]]) -> Iterator[list[int]]:
         """Labels that are connected by pairs that nothing separates."""
-        left = set(self._sizes)
+        left = set(self.sizes)
         while left:
             found = [left.pop()]
             for label in found:
@@ -141,8 +139,3 @@ class AnsweredLabels:
                 left -= near
                 found += near
             yield found
-
-
-def _sizes(labels: Array) -> dict[int, int]:
-    counts = np.bincount(labels[labels >= 0])
-    return {label: int(counts[label]) for label in np.flatnonzero(counts).tolist()}

@@ -1,4 +1,4 @@
-"""Which clusters are told apart, and by what: answers alone, or a proof under its premises."""
+"""What a proof says beside the labels, and which clusters it tells apart under its premises."""
 
 from __future__ import annotations
 
@@ -11,10 +11,8 @@ import numpy as np
 
 from samecluster._typing import Array
 from samecluster.proof.log import ProofLog
-from samecluster.questions.ledger import Ledger
 from samecluster.questions.pair import Answer, Verdict
 from samecluster.recovery.result.how import How
-from samecluster.recovery.result.label_separation import AnsweredLabels
 
 Pairs = frozenset[tuple[int, int]]
 
@@ -65,40 +63,16 @@ def _told_apart(record: tuple[Any, ...], founders: list[int]) -> Iterator[tuple[
         yield from combinations(founders, 2)
 
 
-@dataclass(frozen=True, eq=False)
-class ClusterSeparation:
-    """Clusters, and which pairs of them (the smaller number first) are different by what.
-
-    ``labels`` are all clusters. ``by_answers`` are pairs that answers separate, and
-    ``by_proof`` those that follow from answers and the premises of a proof.
-    """
-
-    labels: tuple[int, ...]
-    by_answers: Pairs
-    by_proof: Pairs
-    answered: AnsweredLabels
-
-    @property
-    def joined(self) -> bool:
-        """Whether answers alone put the asked items of each cluster together."""
-        return self.answered.joined
-
-
-def separation(
+def separated_by_proof(
     labels: Array, how_codes: Array, answers: Iterable[Answer], proof: ProofSummary | None
-) -> ClusterSeparation:
-    """What separates the clusters of labels (n,)."""
-    answers = tuple(answers)
-    answered = AnsweredLabels(labels, how_codes, Ledger(answers))
+) -> Pairs:
+    """Pairs of labels (n,), the smaller number first, that are different clusters by answers and
+    the premises of a proof."""
     different = {a.question.pair for a in answers if a.verdict is Verdict.DIFFERENT}
-    by_proof = {
+    return frozenset(
         _ordered(int(labels[one]), int(labels[other]))
         for one, other in different | (frozenset() if proof is None else proof.different)
         if min(how_codes[one], how_codes[other]) >= How.INFERRED and labels[one] != labels[other]
-    }
-    by_answers = frozenset(answered.separated_pairs())
-    return ClusterSeparation(
-        tuple(answered.sizes), by_answers, frozenset(by_proof - by_answers), answered
     )
 
 
