@@ -104,10 +104,6 @@ class Labelling:
     def n_labelled(self) -> int:
         return int(np.count_nonzero(self.how))
 
-    @property
-    def n_rounds(self) -> int:
-        return len(self._rounds)
-
     def unlabelled(self) -> IntArray:
         return np.flatnonzero(self.how == How.UNASSIGNED)
 
@@ -174,8 +170,7 @@ class Labelling:
 
     def rename(self, name: int, to: int) -> None:
         """Give all points of one name another."""
-        if name != to:
-            self.labels[self.labels == name] = to
+        self.labels[self.labels == name] = to
 
     def reset(self) -> None:
         """Forget all labels, not the answers: they are about to be drawn from these anew."""

@@ -116,10 +116,6 @@ class AuditRound:
         return sum(self._settled.values())
 
     @property
-    def _all_settled(self) -> bool:
-        return len(self._settled) == len(self.items)
-
-    @property
     def _nothing_to_learn(self) -> bool:
         """Whether all items are settled or stayed unsure.
 
@@ -182,7 +178,7 @@ class AuditRound:
         return int(np.count_nonzero(~same | np.isin(items, found)))
 
     def _find_bound(self, level: float) -> int:
-        if self._checks is None or (self._all_settled and not self._may_overlook):
+        if self._checks is None or not (self.n_open or self._may_overlook):
             return self.n_found
         drawn = (self._n_counted, self._n_failures, level)
         possible, excluded = self.n_found, len(self.items) + 1

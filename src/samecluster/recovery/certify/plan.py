@@ -69,6 +69,8 @@ class Certify:
     effort: Literal["auto", "fast", "thorough"] = "auto"
     kernel: Literal["auto", "numpy", "compiled"] = "auto"
 
+    name = "certify"
+
     def __post_init__(self) -> None:
         check_at_least("batch", self.batch, 1)
         if self.resolution is not None:
@@ -79,10 +81,6 @@ class Certify:
             raise InvalidInputError(
                 "the compiled kernel needs numba: pip install samecluster[fast]"
             )
-
-    @property
-    def name(self) -> str:
-        return "certify"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
         asking = CertifyRun(self, problem, labelling)
@@ -136,7 +134,8 @@ class CertifyRun:
         self._refined = False
         # Points that get no label: exceptions, and those that answers leave unsure.
         self._set_aside: set[int] = set(problem.exceptions)
-        self._isolated_pairs: set[Question] = set()
+        # Pairs that nothing else was compared with: they found no cluster, and come in the end.
+        self._isolated_pairs = AnswerGroups(self.answers).isolated_pairs()
 
     def play(self) -> Plan[None]:
         """Grow one group after the other, then find out which of them are one cluster.
@@ -185,11 +184,7 @@ class CertifyRun:
     # -- answers that were given before ----------------------------------------------------------
 
     def begin(self) -> None:
-        """Take in answers that were given before, in their order, and what follows from them.
-
-        Pairs that nothing else was compared with found no cluster: they are looked at in the end.
-        """
-        self._isolated_pairs = AnswerGroups(self.answers).isolated_pairs()
+        """Take in answers that were given before, in their order, and what follows from them."""
         for answer in self.answers:
             if answer.question not in self._isolated_pairs:
                 self._recall(answer)

@@ -47,13 +47,11 @@ class Predict:
     expected_error: float = 0.001
     batch: int = 1
 
+    name = "predict"
+
     def __post_init__(self) -> None:
         check_share("expected_error", self.expected_error)
         check_at_least("batch", self.batch, 1)
-
-    @property
-    def name(self) -> str:
-        return "predict"
 
     def plan(self, problem: Problem, labelling: Labelling) -> Plan[Recovery]:
         return on_one_thread(self._plan(problem, labelling))
@@ -182,7 +180,8 @@ class PredictRun:
         waiting: list[UnplacedPoint] = []
         while True:
             alone = self.batch == 1 and bool(waiting)  # one point is placed before anything else
-            pairs = [] if alone else self._open_pairs()
+            n_answers = len(self.labelling.answers)
+            pairs = [] if alone else self.placing.open_pairs(self.batch, n_answers)
             room = 0 if alone or self._is_done() else self.batch - len(pairs) - len(waiting)
             waiting += map(UnplacedPoint, self._next_items(room, [one.item for one in waiting]))
             if not waiting and not pairs:
@@ -203,9 +202,6 @@ class PredictRun:
         """
         tells = self._is_audited or Foresight(self.model.n_records, None).tells
         return self.target if tells else min(self.target, _BEFORE_RECORDS)
-
-    def _open_pairs(self) -> list[tuple[int, int]]:
-        return self.placing.open_pairs(self.batch, len(self.labelling.answers))
 
     def _ask(
         self, placed: list[UnplacedPoint], pairs: list[tuple[int, int]]
