@@ -79,8 +79,8 @@ _ENGINE = (
     ),
     Fault(
         "failed-probe-ignored",
-        "survived = yield from self._probe(asking)",
-        "survived = (yield from self._probe(asking)) or True",
+        "elif (yield from self._searching(self._stands(asking))):",
+        "elif (yield from self._searching(self._stands(asking))) or True:",
         "a guessed margin that an answer refutes is lowered, and labels agree with the answers",
         "tests/recovery/auto/test_margin_search.py",
     ),
