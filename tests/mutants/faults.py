@@ -86,8 +86,8 @@ _ENGINE = (
     ),
     Fault(
         "expected-error-too-small",
-        "doubt = 1.0 - self._right(self._chances())",
-        "doubt = 1.0 - self._chances().sum(axis=1)",
+        "doubts = 1.0 - self.core.right(self.core.chances())",
+        "doubts = 1.0 - self.core.chances().sum(axis=1)",
         "prediction stops asking only where few labels are expected to be wrong",
         "tests/recovery/predict/test_predict.py tests/recovery/auto/test_margin_search.py "
         "-k 'real_data or exact or right or calibrated'",

@@ -172,7 +172,7 @@ def test_a_result_says_how_many_are_wrong_only_after_enough_answers() -> None:
 
 
 def test_a_result_says_when_only_a_sample_was_modelled(monkeypatch, tmp_path) -> None:
-    monkeypatch.setattr("samecluster.recovery.predict.model._LARGEST", 5_500)
+    monkeypatch.setattr("samecluster.recovery.predict.core_set._LARGEST", 5_500)
     rng = np.random.default_rng(1)
     truth = rng.integers(0, 3, size=6_000)
     X = rng.normal(size=(6_000, 2)) + 9.0 * truth[:, None]

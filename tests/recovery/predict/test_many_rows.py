@@ -116,7 +116,7 @@ def _found(questions: int) -> tuple[Recovery, np.ndarray]:
 @pytest.fixture
 def many(monkeypatch) -> None:
     """9,000 rows are too many to be compared pair by pair."""
-    monkeypatch.setattr(model, "_LARGEST", 5500)
+    monkeypatch.setattr(core_set, "_LARGEST", 5500)
     monkeypatch.setattr(core_set, "_CELLS", 4500)
 
 
@@ -151,9 +151,9 @@ def test_the_graph_comes_after_the_first_answers() -> None:
     names = ClusterNames()
     predictor = model.Predictor(points, names, np.random.default_rng(0))
     while predictor.is_starting:
-        assert predictor._plain is None
+        assert not predictor.rows.has_graph
         _learn_next(predictor, names, groups)
-    assert predictor._plain is not None
+    assert predictor.rows.has_graph
 
 
 @pytest.mark.usefixtures("many")
@@ -162,14 +162,14 @@ def test_rows_beside_an_asked_one_are_not_known(monkeypatch) -> None:
     points, groups = bent(9000, 5)
     names = ClusterNames()
     predictor = model.Predictor(points, names, np.random.default_rng(0))
-    while predictor._cells is None or len(names.name_of) < 60:
+    while predictor.rows.sizes is None or len(names.name_of) < 60:
         _learn_next(predictor, names, groups)
     asked = list(names.name_of)
-    beside = np.isin(predictor._at, predictor._at[asked]).sum() - len(asked)
+    beside = np.isin(predictor.rows.place, predictor.rows.place[asked]).sum() - len(asked)
     assert beside > 0
-    monkeypatch.setattr(predictor._track, "unseen", lambda: 0.0)
+    monkeypatch.setattr(predictor.core.track, "unseen", lambda: 0.0)
     assert predictor.unseen() == pytest.approx(beside / 9000)
-    monkeypatch.setattr(predictor, "_right", lambda chances: np.zeros(len(chances)))
+    monkeypatch.setattr(predictor.core, "right", lambda chances: np.zeros(len(chances)))
     assert predictor.expected_error == pytest.approx(1.0 - len(asked) / 9000)
 
 

@@ -10,6 +10,7 @@ from samecluster.recovery import distances
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.distances import nearest
 from samecluster.recovery.predict.calibration import SHARPNESS, Calibration
+from samecluster.recovery.predict.choice.spread import middles_of_cells
 from samecluster.recovery.predict.clouds import Clouds
 from samecluster.recovery.predict.core_set import core_of, extended
 from samecluster.recovery.predict.gaussian_process import NOISE, GaussianProcess, left_out
@@ -17,7 +18,6 @@ from samecluster.recovery.predict.graph import Graph
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.sameness import Sameness
 from samecluster.recovery.predict.similarity import Similarity, features, whitened
-from samecluster.recovery.predict.spread import middles_of_cells
 
 NOBODY = np.zeros(0, dtype=np.int64)
 

@@ -17,7 +17,6 @@ from samecluster.cli.commands.label import INTERRUPTED
 from samecluster.cli.options import Force, Json, LanguageModel, Program, takes_request
 from samecluster.cli.terminal.harmless import print_json
 from samecluster.errors import CostLimitError, InvalidInputError, OracleError
-from samecluster.recovery.result.sentences import count
 from samecluster.workspace.request import Request
 
 if TYPE_CHECKING:
@@ -219,6 +218,7 @@ def _cluster(
     from samecluster.cli.terminal.answerers import TrueGroups, answerer_for
     from samecluster.cli.terminal.closing import check_files, facts, write_files
     from samecluster.cli.terminal.drive import drive, label_blocks
+    from samecluster.recovery.result.sentences import count
     from samecluster.workspace.open import is_in_blocks, open_session
     from samecluster.workspace.status import row_facts
 
@@ -291,6 +291,7 @@ def _gone_if_refused(opened: OpenSession) -> Iterator[None]:
 def _greeted(progress: Screen, opened: OpenSession, request: Request, is_kept: bool) -> OpenSession:
     """Say what there is; the session with answers that were kept elsewhere."""
     from samecluster.cli.commands.inspect import print_inspection
+    from samecluster.recovery.result.sentences import count
 
     if opened.is_new:
         print_inspection(progress, opened.data.inspection(), opened.data.notes)

@@ -7,18 +7,21 @@ and the others go with the nearest of it. Memory and time never grow with n².
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from samecluster._typing import Array, FloatArray, IntArray
+from samecluster._typing import Array, BoolArray, FloatArray, IntArray
 from samecluster.recovery.distances import nearest, nearest_of_many
 from samecluster.recovery.predict.calibration import CLOUD_SHARPNESS, SHARPNESS, Calibration
 from samecluster.recovery.predict.clouds import Clouds
-from samecluster.recovery.predict.graph import NEIGHBOURS, edge_weights
-from samecluster.recovery.predict.similarity import whitened
+from samecluster.recovery.predict.graph import NEIGHBOURS, Graph, edge_weights
+from samecluster.recovery.predict.similarity import features, whitened
 
+_LARGEST = 50_000  # rows whose neighbours are found by comparing all pairs
+_DIRECTIONS_OF = 4000  # rows whose principal directions are taken
 # Points that are modelled of more than the largest number: with 10⁶ rows the nearest of the core
 # are found in about as long as the graph of 50,000 rows takes
 _CORE = 5000
@@ -34,6 +37,116 @@ _DIGITS = 7
 _COPY = 1e-12  # squared, in features of mean square 1
 # Cells of the graph of all rows: an answer is followed by as much work as with so many rows
 _CELLS = 20_000
+
+
+class ModelledRows:
+    """Which rows are modelled, the *core*, and what the core says of all.
+
+    Up to 50,000 rows all are, copies once. Of more a core of 5,000 is, and cells of the graph of
+    all once `become_cells` was called. Rows to ``include`` are in the core.
+
+    Attributes
+    ----------
+    core : (m,) the rows that are modelled
+    place : (n,) the place of each row in the core; −1 where it has none
+    points : (m, r) features of the core, in single precision
+    sizes : (m,) the number of rows of each cell; None as long as there are no cells
+    """
+
+    def __init__(self, X: FloatArray, rng: np.random.Generator, include: Sequence[int]) -> None:
+        self._rng = rng
+        some = np.sort(rng.permutation(len(X))[:_DIRECTIONS_OF])
+        self._features = features(X, some)
+        self._include = np.asarray(include, dtype=np.int64)
+        self.core, self.place = core_of(self._features, _LARGEST, rng, self._include)
+        self.points = self._features[self.core].astype(np.float32)
+        self.sizes: IntArray | None = None
+        self._cells: GraphCells | None = None
+        self._graph: Graph | None = None
+
+    @property
+    def graph(self) -> Graph:
+        """The neighbour graph of the core, made when it is wanted for the first time."""
+        if self._graph is None:
+            self._graph = Graph(self.points)
+        return self._graph
+
+    @property
+    def has_graph(self) -> bool:
+        return self._graph is not None
+
+    @property
+    def are_few(self) -> bool:
+        """Whether all similarities of the core are worked out at once."""
+        return len(self.core) <= Graph.LARGEST_DENSE
+
+    @property
+    def are_whole(self) -> bool:
+        """Whether every row, or a copy of it, is in the core."""
+        return bool((self.place >= 0).all())
+
+    @property
+    def follow_at_once(self) -> bool:
+        """Whether all rows are predicted after every answer: of very many that takes too long."""
+        return len(self.place) <= _LARGEST
+
+    def become_cells(self, asked: Sequence[int]) -> list[int]:
+        """From a sample to cells of the graph of all rows; the new places of asked points."""
+        rows = self.core[asked]
+        included = np.concatenate([self.core[self.place[self._include]], rows])
+        cells = GraphCells.of(self._features.astype(np.float32), self._rng, included)
+        self.core, self.place = cells.core, cells.place
+        self.points = self._features[self.core].astype(np.float32)
+        self._features = self._features[:0]  # cells know all rows
+        self.sizes = np.bincount(self.place, minlength=len(self.core))
+        self._graph, self._cells = Graph(self.points, cells.links), cells
+        return [int(at) for at in self.place[rows]]
+
+    def places_of(self, items: Iterable[int]) -> list[int]:
+        """Of those that have one."""
+        return [int(self.place[item]) for item in items if self.place[item] >= 0]
+
+    def rows_of(self, places: IntArray) -> IntArray:
+        """The rows at some places: of cells all, so that each is as likely to be drawn."""
+        if self.sizes is None:
+            return self.core[places]
+        among = np.zeros(len(self.core), dtype=np.bool_)
+        among[places] = True
+        return np.flatnonzero(among[self.place])
+
+    def open_places(self, asked: Sequence[int], skip: Iterable[int]) -> BoolArray:
+        """(m,) the points of the core that are neither asked nor among the rows to skip."""
+        open_ = np.ones(len(self.core), dtype=np.bool_)
+        open_[asked] = False
+        open_[self.places_of(skip)] = False
+        return open_
+
+    def share_unasked(self, asked: Sequence[int], doubts: FloatArray) -> float:
+        """The mean of doubts (m,) over all rows but the asked ones, which have none."""
+        if self.sizes is None:
+            doubts = doubts.copy()
+            doubts[asked] = 0.0
+            return float(doubts.mean())
+        return float(doubts @ self._n_unasked(asked) / len(self.place))
+
+    def share_beside(self, asked: Sequence[int]) -> float:
+        """The share of rows that are in a cell with an asked one and were not asked themselves."""
+        if self.sizes is None:
+            return 0.0
+        return float(self._n_unasked(asked)[np.unique(asked)].sum() / len(self.place))
+
+    def _n_unasked(self, asked: Sequence[int]) -> IntArray:
+        """(m,) how many rows of each cell nobody was asked about."""
+        assert self.sizes is not None
+        return self.sizes - np.bincount(asked, minlength=len(self.core))
+
+    def extended(self, chances: FloatArray) -> FloatArray:
+        """(n, k) probabilities for all rows from those (m, k) of the core."""
+        if self._cells is not None:
+            return self._cells.extended(chances)
+        if self.are_whole:
+            return chances[self.place]
+        return extended(self._features, self.core, chances.argmax(axis=1), chances)
 
 
 def core_of(

@@ -104,14 +104,14 @@ class ModelPlacement(Placement):
         return self._are_many and looks > _PATIENCE
 
     def _same(self, scores: FloatArray) -> FloatArray:
-        return np.asarray(self.model.sameness.chances(scores[None], np.array([0]))[0])
+        return np.asarray(self.model.core.sameness.chances(scores[None], np.array([0]))[0])
 
     def heard(self, question: Question, cluster: int, verdict: Verdict) -> None:
         item = question.item
         if verdict is not Verdict.UNSURE:
             groups, scores = self.model.candidates(item, self._differs[item])
             same = verdict is Verdict.SAME
-            self.model.sameness.heard(scores, groups.index(cluster), same)
+            self.model.core.sameness.heard(scores, groups.index(cluster), same)
         if verdict is Verdict.DIFFERENT:
             self._differs[item].add(cluster)
             self.model.rule_out(item, cluster)
@@ -147,7 +147,7 @@ class ModelPlacement(Placement):
         sizes = np.array(list(self.model.sizes().values()))
         value = np.triu(self.model.same_groups() * np.minimum.outer(sizes, sizes), 1)
         fall = _FALL_OF_MANY if self._are_many else _FALL
-        least = fall * self.model.doubt * sizes.sum() / max(n_asked, 1)
+        least = fall * self.model.core.doubt * sizes.sum() / max(n_asked, 1)
         chosen: list[tuple[int, int]] = []
         used: set[int] = set()
         for at in np.argsort(-value, axis=None, kind="stable")[: count + _TRIED_PAIRS]:
@@ -183,17 +183,17 @@ class ModelPlacement(Placement):
         self._note(kept, gone, verdict is Verdict.SAME)
         if verdict is Verdict.DIFFERENT:
             self.names.mark_different(kept, gone)
-            self.model.told_apart()
+            self.model.core.told_apart()
         else:
             self.names.merge(kept, gone)
 
     def _note(self, one: int, other: int, same: bool) -> None:
         """Learn from an answer about two groups; the one with fewer members was the fragment."""
-        scores, members = self.model.joins()
+        scores, members = self.model.core.joins()
         at = [self.names.alive.index(name) for name in (one, other)]
         part, whole = sorted(at, key=lambda place: (members[place], place))
         if np.isfinite(scores[part, whole]):
-            self.model.sameness.heard(scores[part], whole, same, int(members[part]))
+            self.model.core.sameness.heard(scores[part], whole, same, int(members[part]))
 
 
 def _ordered(a: int, b: int) -> tuple[int, int]:

@@ -240,14 +240,14 @@ class PredictRun:
         """Points spread over the data, or one of each hint: enough for a board."""
         chosen = [item for item in self._first if item not in self.aside][: self.looks.board]
         self._first = [item for item in self._first if item not in chosen]
-        return chosen or self.model.spread_items(self.looks.board, self.aside)
+        return chosen or self.model.points.spread_items(self.looks.board, self.aside)
 
     def _next_items(self, count: int, waiting: Sequence[int]) -> list[int]:
         """Points to place next, beside those that are being placed."""
         chosen = [item for item in self._first if item not in self.aside][: max(count, 0)]
         self._first = [item for item in self._first if item not in chosen]
         while len(chosen) < count:
-            item = self.model.next_or_drawn_item(self.aside, [*waiting, *chosen])
+            item = self.model.points.next_or_drawn_item(self.aside, [*waiting, *chosen])
             if item is None:
                 break
             chosen.append(item)
@@ -267,7 +267,7 @@ class PredictRun:
 
     @property
     def _predicts_at_once(self) -> bool:
-        return self.model.follows_at_once and not self.model.knows_little
+        return self.model.rows.follow_at_once and not self.model.knows_little
 
     def _write_predicted(self) -> None:
         open_ = self.labelling.how <= How.PREDICTED
@@ -281,7 +281,7 @@ class PredictRun:
         self._mark(items[~found], prediction.groups[items[~found]], How.UNASSIGNED)
         # A model that has seen next to nothing is sure of itself, and wrong.
         sure = None if self.model.knows_little else prediction.probability
-        modelled = None if self.model.is_whole else len(self.model.core)
+        modelled = None if self.model.rows.are_whole else len(self.model.rows.core)
         foresight = Foresight(self.model.n_records, self.model.unseen(), modelled)
         self.labelling.note_probability(sure, foresight)
 

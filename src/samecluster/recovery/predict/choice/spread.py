@@ -5,14 +5,44 @@ They are found from a sample in a moment, before there is a graph of neighbours.
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import numpy as np
 
-from samecluster._typing import Array
+from samecluster._typing import Array, FloatArray
 from samecluster.recovery.distances import squared_distances
 
 _FEWEST, _MOST = 12, 60  # cells; between them the cube root of n, which spreads as n grows
 _SAMPLE = 4000  # rows that cells are made of: 60 cells of 60 are enough to tell a middle
 _ROUNDS = 10  # of moving the middles; later ones hardly move
+
+
+class FirstPoints:
+    """Points of a core of many that are still to be asked about before doubt steers.
+
+    Attributes
+    ----------
+    left : their places in the core, in order
+    """
+
+    def __init__(self, points: Array, rng: np.random.Generator) -> None:
+        self.left = middles_of_cells(points, rng)
+        self._count = len(self.left)
+
+    def pass_over(self, places: Collection[int]) -> None:
+        """Points that are known, or that nobody can place, are not to come any more."""
+        self.left = [at for at in self.left if at not in places]
+
+    def learned(self, targets: FloatArray) -> None:
+        """The groups (m, k) of all asked points: whether more of the first are worth asking about.
+
+        As many points as they are may have been asked for another reason, such as an attempt at
+        proofs. If most of them are alone in their groups, there are many groups to be met.
+        """
+        n_asked = len(targets)
+        alone = int(np.count_nonzero(targets.sum(axis=0) == 1))
+        if n_asked >= self._count and not (2 * alone > n_asked and n_asked < 2 * self._count):
+            self.left = []
 
 
 def middles_of_cells(points: Array, rng: np.random.Generator) -> list[int]:
