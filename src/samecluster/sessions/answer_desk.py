@@ -113,7 +113,7 @@ class AnswerDesk:
             self._check_same_key(key, before, before.looked == looked)
             return before.sequence
         said = looked.verdicts()
-        votes = (state.vote(pair_of(items), who) for items, _ in said)
+        votes = (state.book.vote(pair_of(items), who) for items, _ in said)
         standing = next((vote for vote in votes if vote and vote.looked == looked), None)
         if standing is not None:
             self._remember(who, key, standing)
@@ -143,7 +143,7 @@ class AnswerDesk:
         time.
         """
         state = self._log.state
-        last = state.last_answer(who)
+        last = state.book.last_answer(who)
         if last is None:
             return None
         self._log.record("retracted", who, {"sequence": last.sequence, "undo": True})
@@ -168,7 +168,7 @@ class AnswerDesk:
             pair = pair_of(items)
             votes = [vote for vote in votes if vote.pair == pair]
             body["items"] = list(pair)
-        if not votes and sequence not in state.exceptions.values():
+        if not votes and sequence not in state.book.exceptions.values():
             raise ProtocolError(f"event {sequence} is no answer that stands; nothing to take back")
         self._log.record("retracted", who, body)
 
@@ -181,7 +181,7 @@ class AnswerDesk:
             self._check_same_key(key, before, now == said)
             return before.sequence
         pair = pair_from(sent.question_id, state.items)
-        vote = state.vote(pair, who)
+        vote = state.book.vote(pair, who)
         if vote is None or vote.verdict is not sent.verdict or vote.note != sent.note:
             role = "beside" if deferred else self._queue.role(pair)
             kind, body = sent.event(self._queue.shown_items(pair), role)

@@ -47,7 +47,7 @@ class Declarations:
         checked = checked_parameters(changes)
         refuse_other_lift(checked, self._log.state.parameters)
         state = self._log.state
-        check_people_only(checked, state.models if state.given is None else ())
+        check_people_only(checked, () if state.trust.people_only else state.book.models)
         body: dict[str, Any] = {"parameters": checked}
         if format_for(checked) > 1:
             body["format"] = format_for(checked)
@@ -93,8 +93,8 @@ class Declarations:
         check already.
         """
         state = self._log.state
-        models = tuple(state.models)
-        if not models or state.given is not None:
+        models = tuple(state.book.models)
+        if not models or state.trust.people_only:
             return ()
         body = {"people": True, "labels": self._labels_read(), "models": list(models)}
         self._log.record_if_usable("trusted", who, body, self._known.new_numbers())
@@ -112,14 +112,14 @@ class Declarations:
             room=0 if looks is None else looks.board,
         )
         labels = found.labels if reading is None else reading.labels.copy()
-        labels[[state.items.row_of[item] for item in state.exceptions]] = -1
+        labels[[state.items.row_of[item] for item in state.book.exceptions]] = -1
         return [int(label) for label in labels]
 
     def let_models_answer(self, who: str | None = None) -> None:
         """End what `let_people_check` began: answers of models count where people gave none."""
         state = self._log.state
-        if state.given is not None:
-            check_people_only(state.parameters, state.given_by)
+        if state.trust.people_only:
+            check_people_only(state.parameters, state.trust.models)
             body = {"people": False}
             self._log.record_if_usable("trusted", who, body, self._known.new_numbers())
 

@@ -31,7 +31,7 @@ def said_again(state: State, said: Said) -> NewAnswers | None:
     """
     verdict_of = {pair_of(items): verdict for items, verdict in said}
     told = []
-    for fact in reversed(state.undone_facts):
+    for fact in reversed(state.run_facts.undone):
         if verdict_of.get(fact.pair) is not fact.verdict:
             break
         told.append((*fact.items, fact.verdict.value, "plan"))
@@ -65,7 +65,7 @@ def new_answers(
     news: NewAnswers = []
     for (items, verdict), question in zip(said, questions, strict=True):
         pair, implied = pair_of(items), known.implied(question)
-        vote, role = state.vote(pair, who), queue.role(pair)
+        vote, role = state.book.vote(pair, who), queue.role(pair)
         disagrees = implied is not None and verdict not in (implied, Verdict.UNSURE)
         if disagrees and verdict is Verdict.SAME and isinstance(look.look, CheckSheet):
             continue  # overlooked, and perhaps a decoy of a run that has gone elsewhere

@@ -183,7 +183,7 @@ class QuestionQueue:
 
     def role(self, pair: Pair) -> str:
         """What an answer is to the run; see `samecluster.sessions.storage.events.ROLES`."""
-        if self._state.next_undone_pair() == pair:
+        if self._state.run_facts.next_undone_pair() == pair:
             return "plan"
         if pair in self._state.facts:
             return "beside"
@@ -266,7 +266,7 @@ class QuestionQueue:
 
     def _is_open_again(self, look: SessionLook) -> bool:
         """Whether something of a look that was undone is to be asked again."""
-        again = self._state.next_undone_pair()
+        again = self._state.run_facts.next_undone_pair()
         if self.checked_pairs(look):
             return True
         if again is not None and again in self._pairs(look.look):
@@ -286,7 +286,7 @@ class QuestionQueue:
 
     def _left(self, budget: str, n_held: int) -> int:
         """What a budget still allows, less what others look at."""
-        left = self._state.left_of(budget)
+        left = self._state.budgets_left.get(budget)
         return len(self._state.items.keys) ** 2 if left is None else left - n_held
 
     def _open_looks(self, who: str | None, now: float, by_pairs: bool) -> Iterator[Look]:
@@ -318,13 +318,13 @@ class QuestionQueue:
         known, seen = self.engine.run.ledger.known, set[Pair]()
 
         def is_settled(question: Question) -> Verdict | None:
-            said = self._state.vote(pair_of(self._keys(question)), who)
+            said = self._state.book.vote(pair_of(self._keys(question)), who)
             return known(question) or (Verdict.UNSURE if said else None)
 
         for look in looks:
             left: Look | None
             if isinstance(look, Question):
-                left = None if self._state.vote(pair_of(self._keys(look)), who) else look
+                left = None if self._state.book.vote(pair_of(self._keys(look)), who) else look
             else:
                 left = look.left(is_settled)
             pairs = self._pairs(left) if left is not None else set[Pair]()

@@ -193,4 +193,4 @@ def by_distance(rows: IntArray, row: int, recovery: Recovery) -> list[int]:
 
 
 def is_new_pair(one: str, two: str, state: State, who: str | None) -> bool:
-    return state.vote(pair_of((one, two)), who) is None
+    return state.book.vote(pair_of((one, two)), who) is None
