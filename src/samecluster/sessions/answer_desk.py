@@ -11,7 +11,7 @@ from samecluster.questions.look import Reply
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.event_log import Overtaken, Recorder
 from samecluster.sessions.intake import SentAnswer, sending_fields
-from samecluster.sessions.look_answers import new_answers, said_again
+from samecluster.sessions.look_answers import decoys_of, new_answers, said_again
 from samecluster.sessions.question import (
     SessionLook,
     SessionQuestion,
@@ -118,7 +118,7 @@ class AnswerDesk:
         if standing is not None:
             self._remember(who, key, standing)
             return standing.sequence
-        looked = replace(looked, decoys=self._queue.decoys(looked, who))
+        looked = replace(looked, decoys=decoys_of(looked, who, state, self._queue))
         look, said = SessionLook.of(looked, state.items), looked.verdicts()
         undone = next(state.book.undone_answers(who), None)
         news = None
@@ -147,12 +147,14 @@ class AnswerDesk:
         if last is None:
             return None
         self._log.record("retracted", who, {"sequence": last.sequence, "undo": True})
+        asked: SessionQuestion | SessionLook
         if last.looked is None:
-            return self._queue.hand_out(last.items, who, lease_seconds, last.verdict)
-        if not state.items.row_of.keys() >= set(last.looked.keys):
-            return self._queue.hand_out(last.items, who, lease_seconds)
-        look = SessionLook.of(last.looked, state.items)
-        return self._queue.hand_out_look(look, who, lease_seconds)
+            asked = SessionQuestion.about(last.items, state.items, last.verdict)
+        elif state.items.row_of.keys() >= set(last.looked.keys):
+            asked = SessionLook.of(last.looked, state.items)
+        else:
+            asked = SessionQuestion.about(last.items, state.items)
+        return self._queue.hand_out(asked, who, lease_seconds)
 
     def retract(
         self, sequence: int, items: Iterable[str] | None = None, who: str | None = None

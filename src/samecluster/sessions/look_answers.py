@@ -18,6 +18,7 @@ from samecluster.sessions.question import SessionLook
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, pair_of
+from samecluster.sessions.storage.look_format import Looked
 
 Said: TypeAlias = list[tuple[tuple[str, str], Verdict]]
 NewAnswers: TypeAlias = list[tuple[str, str, str, str]]
@@ -79,6 +80,25 @@ def new_answers(
         if implied is None:
             known.record(Answer(question, verdict))
     return news
+
+
+def decoys_of(
+    looked: Looked, who: str | None, state: State, queue: QuestionQueue
+) -> tuple[str, ...]:
+    """The decoys of a look, about which its id says nothing.
+
+    The run that asks it knows them, and so does the answer that this person has taken back. If the
+    run has gone elsewhere nobody does, and nothing is learned of what was overlooked.
+    """
+    if looked.kind != "checks":
+        return ()
+    for undone in state.book.undone_answers(who):
+        if undone.looked is not None and undone.looked.id == looked.id:
+            return undone.looked.decoys
+    for look in queue.engine.run.looks:
+        if isinstance(look, CheckSheet) and SessionLook.about(look, state.items).id == looked.id:
+            return tuple(state.items.keys[row] for row in look.decoys)
+    return ()
 
 
 def _said_of_known(

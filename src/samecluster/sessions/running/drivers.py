@@ -77,9 +77,8 @@ def drive_session(
 
     def waiting() -> Iterator[Any]:
         while found := _next_question(session, who, parallel, under_way.values(), looks):
-            look = found.look if isinstance(found, SessionLook) else Question(*found.rows)
-            under_way[look] = found.id
-            yield look
+            under_way[found.look] = found.id
+            yield found.look
 
     before = None
     while session.state.n_events != before:
