@@ -51,7 +51,7 @@ class Declarations:
         body: dict[str, Any] = {"parameters": checked}
         if format_for(checked) > 1:
             body["format"] = format_for(checked)
-        self._log.record_if_usable("parameters", who, body, self._known.new_numbers())
+        self._log.record_if_usable("parameters", who, body)
 
     def widen(self, at_once: int, who: str | None = None) -> None:
         """Have at least ``at_once`` questions at a time, for several people who answer.
@@ -97,7 +97,7 @@ class Declarations:
         if not models or state.trust.people_only:
             return ()
         body = {"people": True, "labels": self._labels_read(), "models": list(models)}
-        self._log.record_if_usable("trusted", who, body, self._known.new_numbers())
+        self._log.record_if_usable("trusted", who, body)
         return models
 
     def _labels_read(self) -> list[int]:
@@ -120,8 +120,7 @@ class Declarations:
         state = self._log.state
         if state.trust.people_only:
             check_people_only(state.parameters, state.trust.models)
-            body = {"people": False}
-            self._log.record_if_usable("trusted", who, body, self._known.new_numbers())
+            self._log.record_if_usable("trusted", who, {"people": False})
 
     def name(self, cluster: int, text: str, who: str | None = None) -> None:
         """Name a cluster. The name belongs to its anchor item, as the number does."""
@@ -204,7 +203,7 @@ class Declarations:
     ) -> None:
         """Go on with the rows of an engine, which an event's body describes."""
         numbers = {**numbers, **new_anchors(self._log.state, changes)}
-        self._log.record_if_usable("updated", who, body, numbers, engine)
+        self._log.record_if_usable("updated", who, body, (engine, numbers))
         self._queue.take_rows()
 
     def confirm(self, keys: Iterable[str], who: str | None = None) -> None:

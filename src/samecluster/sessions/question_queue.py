@@ -1,8 +1,6 @@
 """Which question or look goes to whom: leases, what people want asked, what was handed out.
 
-All of it is in memory: nothing is lost with it, as a question can always be asked again. A look, a
-screen of several pairs, is leased by its pairs, so that those who are asked pairs and those who are
-asked looks keep out of each other's way.
+All of it is in memory: nothing is lost with it, as a question can always be asked again.
 """
 
 from __future__ import annotations
