@@ -134,7 +134,7 @@ def disturbed(seed: int) -> list[tuple[int, int]]:
         luck = chance.random()
         if luck < 0.06:
             session.undo(who)
-        elif luck < 0.07 and session.state.last_answer(who):
+        elif luck < 0.07 and session.state.book.last_answer(who):
             session.retract(chance.choice(list(session.state.answers())).sequence)
         elif luck < 0.08:
             session = reopened(session, seed)
@@ -143,7 +143,7 @@ def disturbed(seed: int) -> list[tuple[int, int]]:
             session.tell(questions[0].id, truth(questions[0], labels) if sure else "unsure", who)
         elif session.progress().ended:
             break
-        if not session.state.undone_facts and (known := session.snapshot()).audit is not None:
+        if not session.state.run_facts.undone and (known := session.snapshot()).audit is not None:
             wrong = n_wrong(known.labels, known.how == "asked", labels)
             seen.append((wrong, known.audit.n_wrong_at_most))
     return seen

@@ -60,7 +60,7 @@ class Life:
 
     def redo(self) -> None:
         """Take back, and say the same again."""
-        last = self.session.state.last_answer(None)
+        last = self.session.state.book.last_answer(None)
         if last is not None and self.session.undo() is not None:
             self.look()
             self.session.tell(question_id(last.items), last.verdict)

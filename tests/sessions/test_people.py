@@ -108,7 +108,7 @@ def test_a_late_answer_that_nobody_asks_for_any_more_is_a_fact() -> None:
     (again,) = session.ask()
     session.tell(again.id, "unsure")
     session.tell(leased.id, truth(leased), "ann")
-    assert session.state.vote(pair_of((leased.item, leased.comparator)), "ann")
+    assert session.state.book.vote(pair_of((leased.item, leased.comparator)), "ann")
     same_known(session, reopened(session))
 
 

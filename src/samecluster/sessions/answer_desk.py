@@ -11,7 +11,7 @@ from samecluster.questions.look import Reply
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.event_log import Overtaken, Recorder
 from samecluster.sessions.intake import SentAnswer, sending_fields
-from samecluster.sessions.look_answers import new_answers, said_again
+from samecluster.sessions.look_answers import decoys_of, new_answers, said_again
 from samecluster.sessions.question import (
     SessionLook,
     SessionQuestion,
@@ -113,12 +113,12 @@ class AnswerDesk:
             self._check_same_key(key, before, before.looked == looked)
             return before.sequence
         said = looked.verdicts()
-        votes = (state.vote(pair_of(items), who) for items, _ in said)
+        votes = (state.book.vote(pair_of(items), who) for items, _ in said)
         standing = next((vote for vote in votes if vote and vote.looked == looked), None)
         if standing is not None:
             self._remember(who, key, standing)
             return standing.sequence
-        looked = replace(looked, decoys=self._queue.decoys(looked, who))
+        looked = replace(looked, decoys=decoys_of(looked, who, state, self._queue))
         look, said = SessionLook.of(looked, state.items), looked.verdicts()
         undone = next(state.book.undone_answers(who), None)
         news = None
@@ -143,16 +143,18 @@ class AnswerDesk:
         time.
         """
         state = self._log.state
-        last = state.last_answer(who)
+        last = state.book.last_answer(who)
         if last is None:
             return None
         self._log.record("retracted", who, {"sequence": last.sequence, "undo": True})
+        asked: SessionQuestion | SessionLook
         if last.looked is None:
-            return self._queue.hand_out(last.items, who, lease_seconds, last.verdict)
-        if not state.items.row_of.keys() >= set(last.looked.keys):
-            return self._queue.hand_out(last.items, who, lease_seconds)
-        look = SessionLook.of(last.looked, state.items)
-        return self._queue.hand_out_look(look, who, lease_seconds)
+            asked = SessionQuestion.about(last.items, state.items, last.verdict)
+        elif state.items.row_of.keys() >= set(last.looked.keys):
+            asked = SessionLook.of(last.looked, state.items)
+        else:
+            asked = SessionQuestion.about(last.items, state.items)
+        return self._queue.hand_out(asked, who, lease_seconds)
 
     def retract(
         self, sequence: int, items: Iterable[str] | None = None, who: str | None = None
@@ -168,7 +170,7 @@ class AnswerDesk:
             pair = pair_of(items)
             votes = [vote for vote in votes if vote.pair == pair]
             body["items"] = list(pair)
-        if not votes and sequence not in state.exceptions.values():
+        if not votes and sequence not in state.book.exceptions.values():
             raise ProtocolError(f"event {sequence} is no answer that stands; nothing to take back")
         self._log.record("retracted", who, body)
 
@@ -181,7 +183,7 @@ class AnswerDesk:
             self._check_same_key(key, before, now == said)
             return before.sequence
         pair = pair_from(sent.question_id, state.items)
-        vote = state.vote(pair, who)
+        vote = state.book.vote(pair, who)
         if vote is None or vote.verdict is not sent.verdict or vote.note != sent.note:
             role = "beside" if deferred else self._queue.role(pair)
             kind, body = sent.event(self._queue.shown_items(pair), role)

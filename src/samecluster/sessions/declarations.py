@@ -47,11 +47,11 @@ class Declarations:
         checked = checked_parameters(changes)
         refuse_other_lift(checked, self._log.state.parameters)
         state = self._log.state
-        check_people_only(checked, state.models if state.given is None else ())
+        check_people_only(checked, () if state.trust.people_only else state.book.models)
         body: dict[str, Any] = {"parameters": checked}
         if format_for(checked) > 1:
             body["format"] = format_for(checked)
-        self._log.record_if_usable("parameters", who, body, self._known.new_numbers())
+        self._log.record_if_usable("parameters", who, body)
 
     def widen(self, at_once: int, who: str | None = None) -> None:
         """Have at least ``at_once`` questions at a time, for several people who answer.
@@ -93,11 +93,11 @@ class Declarations:
         check already.
         """
         state = self._log.state
-        models = tuple(state.models)
-        if not models or state.given is not None:
+        models = tuple(state.book.models)
+        if not models or state.trust.people_only:
             return ()
         body = {"people": True, "labels": self._labels_read(), "models": list(models)}
-        self._log.record_if_usable("trusted", who, body, self._known.new_numbers())
+        self._log.record_if_usable("trusted", who, body)
         return models
 
     def _labels_read(self) -> list[int]:
@@ -112,16 +112,15 @@ class Declarations:
             room=0 if looks is None else looks.board,
         )
         labels = found.labels if reading is None else reading.labels.copy()
-        labels[[state.items.row_of[item] for item in state.exceptions]] = -1
+        labels[[state.items.row_of[item] for item in state.book.exceptions]] = -1
         return [int(label) for label in labels]
 
     def let_models_answer(self, who: str | None = None) -> None:
         """End what `let_people_check` began: answers of models count where people gave none."""
         state = self._log.state
-        if state.given is not None:
-            check_people_only(state.parameters, state.given_by)
-            body = {"people": False}
-            self._log.record_if_usable("trusted", who, body, self._known.new_numbers())
+        if state.trust.people_only:
+            check_people_only(state.parameters, state.trust.models)
+            self._log.record_if_usable("trusted", who, {"people": False})
 
     def name(self, cluster: int, text: str, who: str | None = None) -> None:
         """Name a cluster. The name belongs to its anchor item, as the number does."""
@@ -204,7 +203,7 @@ class Declarations:
     ) -> None:
         """Go on with the rows of an engine, which an event's body describes."""
         numbers = {**numbers, **new_anchors(self._log.state, changes)}
-        self._log.record_if_usable("updated", who, body, numbers, engine)
+        self._log.record_if_usable("updated", who, body, (engine, numbers))
         self._queue.take_rows()
 
     def confirm(self, keys: Iterable[str], who: str | None = None) -> None:

@@ -17,24 +17,12 @@ from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.recovery.predict.unlikely import strangeness
 from samecluster.recovery.result.how import How
 from samecluster.recovery.result.result import Recovery
-from samecluster.sessions.conflicts import (
-    Conflict,
-    Effect,
-    Remedy,
-    SecondLook,
-    conflicts_in,
-    ranked,
-)
+from samecluster.sessions.conflicts import Conflict, Effect, Remedy, conflicts_in, ranked
 from samecluster.sessions.event_log import Recorder
 from samecluster.sessions.known_labels import KnownLabels
-from samecluster.sessions.question import SessionQuestion, checked_verdict, pair_from
+from samecluster.sessions.question import SessionQuestion, checked_verdict, keys_of, pair_from
 from samecluster.sessions.question_queue import QuestionQueue
-from samecluster.sessions.running.second_looks import (
-    SecondLooks,
-    by_distance,
-    is_new_pair,
-    nearest_new_pair,
-)
+from samecluster.sessions.running.second_looks import SecondLooks, nearest_new_rows
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Vote
 from samecluster.sessions.storage.events import Event
@@ -43,19 +31,11 @@ from samecluster.sessions.storage.events import Event
 class Disagreement:
     """Disagreement to labels and answers. `samecluster.Session` has these methods."""
 
-    def __init__(self, log: Recorder, known: KnownLabels, queue: QuestionQueue) -> None:
+    def __init__(
+        self, log: Recorder, known: KnownLabels, queue: QuestionQueue, second_looks: SecondLooks
+    ) -> None:
         self._log, self._known, self._queue = log, known, queue
-        self._second_looks = SecondLooks(log, known, queue)
-
-    def look_again(self, who: str | None = None) -> SecondLook | None:
-        """A check for slips of people, next to come: known pairs, put from another side.
-
-        With looks: now and then, and at the end, a sheet and a board of what is least certain. With
-        pairs: the answer that the others make least likely, about once in 50. What was wrong is
-        found if it cannot be right together with what is said now. Each answer once. None if it is
-        not time for one, if there are few answers, or in an audit.
-        """
-        return self._second_looks.next(who)
+        self._second_looks = second_looks
 
     def doubt(self, item: str, who: str | None = None) -> list[SessionQuestion]:
         """ "This label is wrong": questions that put the item against asked members, next to come.
@@ -77,8 +57,10 @@ class Disagreement:
             raise InvalidInputError(f"two different clusters are needed, got {a} twice")
         known = self._known.snapshot()
         ones, twos = _asked_rows(known, a), _asked_rows(known, b)
-        pair = nearest_new_pair(ones, twos, known, self._log.state, who)
-        return None if pair is None else self._queue.want(pair, who)
+        rows = nearest_new_rows(ones, twos, known, self._log.state, who)
+        if rows is None:
+            return None
+        return self._queue.want(keys_of(rows[::-1], self._log.state.items), who)
 
     def split(
         self, cluster: int, items: Iterable[str], who: str | None = None
@@ -145,14 +127,11 @@ def _pairs_about(
     own = int(recovery.labels[row])
     chosen: list[tuple[bool, float, str]] = []
     for label in np.unique(recovery.labels[recovery.labels >= 0]).tolist():
-        members = by_distance(_asked_rows(recovery, label), row, recovery)
-        fresh = (
-            m for m in members if m != row and is_new_pair(item, state.items.keys[m], state, who)
-        )
-        nearest = next(fresh, None)
-        if nearest is not None:
-            gap = float(np.sum((recovery.points[nearest] - recovery.points[row]) ** 2))
-            chosen.append((label != own, gap, state.items.keys[nearest]))
+        members = _asked_rows(recovery, label)
+        others = members[members != row]
+        if rows := nearest_new_rows(np.array([row]), others, recovery, state, who):
+            gap = float(np.sum((recovery.points[rows[1]] - recovery.points[row]) ** 2))
+            chosen.append((label != own, gap, state.items.keys[rows[1]]))
     return [(item, comparator) for _, _, comparator in sorted(chosen)]
 
 

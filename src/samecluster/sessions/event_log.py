@@ -157,13 +157,13 @@ class Recorder(EventLog):
         kind: str,
         who: str | None,
         body: Mapping[str, Any],
-        numbers: Mapping[str, int],
-        engine: Engine | None = None,
+        rows: tuple[Engine, Mapping[str, int]] | None = None,
     ) -> None:
         """Write an event down if a run can follow it, or raise what the run raises.
 
-        ``engine`` is one for other rows, if the event brings some.
+        ``rows``, if the event brings other ones: an engine for them, and the numbers to be kept.
         """
+        engine, numbers = rows or (None, self._known.new_numbers())
         drafts = self._drafts(kind, who, body, numbers)
         imagined = self._known.of_state(self.imagined(*drafts), engine)
         imagined.prepare()

@@ -85,9 +85,9 @@ class Intake:
         state = self._log.state
         try:
             pair = pair_from(sent.question_id, state.items)
-            if not self._queue.is_planned(pair) or state.undone_facts:
+            if not self._queue.is_planned(pair) or state.run_facts.undone:
                 return None
-            if state.vote(pair, sent.who) or self._sent_before(sent.who, sent.key):
+            if state.book.vote(pair, sent.who) or self._sent_before(sent.who, sent.key):
                 return None
             # The run takes what it awaits as its own, and all else as put ahead of its turn.
             kind, body = sent.event(self._queue.shown_items(pair), "ahead")

@@ -66,10 +66,10 @@ class KnownLabels:
 
         Nothing before people check what models said.
         """
-        if self._state.given is None:
+        if not self._state.trust.people_only:
             return {}
         engine, said = self.engine, dict[str, list[Answer]]()
-        for vote in self._state.book.answers():
+        for vote in self._state.answers():
             if vote.who is not None and not vote.is_trusted:
                 answer = Answer(engine.question(vote.items), vote.verdict)
                 said.setdefault(vote.who, []).append(answer)
@@ -81,7 +81,7 @@ class KnownLabels:
         After an undo they wait, as working them out might take as long as a resume, unless somebody
         has seen them.
         """
-        if not self._state.n_events or (self._state.undone_facts and self._seen() is None):
+        if not self._state.n_events or (self._state.run_facts.undone and self._seen() is None):
             return {}
         return self._numbered().new
 
@@ -103,8 +103,8 @@ class KnownLabels:
         if found is None:
             recovery = _with_exceptions(_as_declared(self.engine.recovery(), state), state)
             recovery = replace(recovery, prepared=self._prepared)
-            if state.given is None:
-                recovery = recovery.by_models(state.models)
+            if not state.trust.people_only:
+                recovery = recovery.by_models(state.book.models)
             found = numbered(recovery, state)
             self._last = (state.n_events, found)
         return found
@@ -115,7 +115,7 @@ def _as_declared(recovery: Recovery, state: State) -> Recovery:
     audit = recovery.audit
     if audit is not None:
         audit = replace(audit, confidence=float(state.parameters["audit"][1]))
-        if state.given is not None:
+        if state.trust.people_only:
             people = state.answers_of_people().items()
             checked_by = tuple((who or "somebody", len(pairs)) for who, pairs in people)
             audit = replace(audit, checked_by=checked_by)
@@ -131,10 +131,10 @@ def _as_declared(recovery: Recovery, state: State) -> Recovery:
 def _with_exceptions(recovery: Recovery, state: State) -> Recovery:
     """Exceptions have the label that "same" answers about them say, or none at all."""
     row_of = state.items.row_of
-    rows = {row_of[item]: -1 for item in state.exceptions if item in row_of}
+    rows = {row_of[item]: -1 for item in state.book.exceptions if item in row_of}
     if not rows:
         return recovery
-    for fact in state.book.facts_on_exceptions(state.counted):
+    for fact in state.book.facts_on_exceptions(state.trust.settling):
         if fact.verdict is Verdict.SAME:
             one, two = (row_of[key] for key in fact.items)
             for item, comparator in ((one, two), (two, one)):

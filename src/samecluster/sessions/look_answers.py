@@ -18,6 +18,7 @@ from samecluster.sessions.question import SessionLook
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, pair_of
+from samecluster.sessions.storage.look_format import Looked
 
 Said: TypeAlias = list[tuple[tuple[str, str], Verdict]]
 NewAnswers: TypeAlias = list[tuple[str, str, str, str]]
@@ -31,7 +32,7 @@ def said_again(state: State, said: Said) -> NewAnswers | None:
     """
     verdict_of = {pair_of(items): verdict for items, verdict in said}
     told = []
-    for fact in reversed(state.undone_facts):
+    for fact in reversed(state.run_facts.undone):
         if verdict_of.get(fact.pair) is not fact.verdict:
             break
         told.append((*fact.items, fact.verdict.value, "plan"))
@@ -65,7 +66,7 @@ def new_answers(
     news: NewAnswers = []
     for (items, verdict), question in zip(said, questions, strict=True):
         pair, implied = pair_of(items), known.implied(question)
-        vote, role = state.vote(pair, who), queue.role(pair)
+        vote, role = state.book.vote(pair, who), queue.role(pair)
         disagrees = implied is not None and verdict not in (implied, Verdict.UNSURE)
         if disagrees and verdict is Verdict.SAME and isinstance(look.look, CheckSheet):
             continue  # overlooked, and perhaps a decoy of a run that has gone elsewhere
@@ -79,6 +80,25 @@ def new_answers(
         if implied is None:
             known.record(Answer(question, verdict))
     return news
+
+
+def decoys_of(
+    looked: Looked, who: str | None, state: State, queue: QuestionQueue
+) -> tuple[str, ...]:
+    """The decoys of a look, about which its id says nothing.
+
+    The run that asks it knows them, and so does the answer that this person has taken back. If the
+    run has gone elsewhere nobody does, and nothing is learned of what was overlooked.
+    """
+    if looked.kind != "checks":
+        return ()
+    for undone in state.book.undone_answers(who):
+        if undone.looked is not None and undone.looked.id == looked.id:
+            return undone.looked.decoys
+    for look in queue.engine.run.looks:
+        if isinstance(look, CheckSheet) and SessionLook.about(look, state.items).id == looked.id:
+            return tuple(state.items.keys[row] for row in look.decoys)
+    return ()
 
 
 def _said_of_known(

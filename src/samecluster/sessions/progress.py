@@ -66,8 +66,8 @@ def reason_of_end(state: State, recovery: Recovery, is_done: bool, is_cut_short:
     if not is_done:
         return ""
     if is_cut_short:
-        left = {name: state.left_of(name) for name in BUDGETS}
-        name = min((n for n in left if left[n] is not None), key=lambda n: left[n] or 0)
+        left = state.budgets_left
+        name = min(left, key=left.__getitem__)
         budget = count(state.parameters[name], BUDGETS[name])
         return f"the next look does not fit into the budget of {budget}"
     if recovery.audit is not None and recovery.audit.met:

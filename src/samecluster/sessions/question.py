@@ -9,7 +9,8 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from samecluster.errors import InvalidInputError
-from samecluster.questions.pair import Verdict
+from samecluster.questions.look import CheckSheet, Look
+from samecluster.questions.pair import Question, Verdict
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.votes import Pair, pair_of
 from samecluster.sessions.storage.look_format import LargeLook, Looked, look_body, text_of
@@ -32,6 +33,17 @@ class SessionQuestion:
     comparator: str
     rows: tuple[int, int]
     before: Verdict | None = None
+
+    @classmethod
+    def about(cls, pair: Pair, items: Items, before: Verdict | None = None) -> SessionQuestion:
+        """The question about two keys, in the order in which they are to be shown."""
+        one, two = pair
+        return cls(question_id(pair), one, two, (items.row_of[one], items.row_of[two]), before)
+
+    @property
+    def look(self) -> Question:
+        """The same about rows."""
+        return Question(*self.rows)
 
 
 @dataclass(frozen=True)
@@ -64,6 +76,25 @@ class SessionLook:
         """A look about rows."""
         body = look_body(look, items.keys.__getitem__)
         return cls(text_of(body), look, body)
+
+
+def look_for_people(look: Look, items: Items) -> SessionQuestion | SessionLook:
+    """A look about rows as people see it."""
+    if isinstance(look, Question):
+        return SessionQuestion.about(keys_of(look.shown, items), items)
+    return SessionLook.about(look, items)
+
+
+def pairs_on(look: Look, items: Items) -> list[tuple[str, str]]:
+    """The keys of all pairs on a screen, decoys as the rest: no id of a look tells them apart."""
+    cells = look.cells if isinstance(look, CheckSheet) else [one.shown for one in look.questions]
+    return [keys_of(cell, items) for cell in cells]
+
+
+def keys_of(rows: Iterable[int], items: Items) -> tuple[str, str]:
+    """Two rows by their keys."""
+    one, two = rows
+    return items.keys[one], items.keys[two]
 
 
 def question_id(items: Iterable[str]) -> str:

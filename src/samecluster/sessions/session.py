@@ -37,6 +37,7 @@ from samecluster.sessions.parameters import checked_parameters
 from samecluster.sessions.progress import Progress, reason_of_end
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.running.engine import Engine
+from samecluster.sessions.running.second_looks import SecondLooks
 from samecluster.sessions.state.items import Items
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import pair_of
@@ -114,7 +115,8 @@ class Session:
         self.intake = Intake(self._log, self._queue, self._answers.sent_before)
         self._log.on_event = self._close_question
         self._declarations = Declarations(self._log, self._known, self._queue)
-        self._disagreement = Disagreement(self._log, self._known, self._queue)
+        self._second_looks = SecondLooks(self._log, self._known, self._queue)
+        self._disagreement = Disagreement(self._log, self._known, self._queue, self._second_looks)
 
     @classmethod
     def create(
@@ -175,7 +177,7 @@ class Session:
             "seed": secrets.randbits(31) if seed is None else seed,
         }
         session = cls(store, State(), X, checked_hint(hints, len(X)), clock, prepared)
-        session._log.record_if_usable("opened", who, body, numbers={})
+        session._log.record_if_usable("opened", who, body)
         return session
 
     @classmethod
@@ -267,7 +269,7 @@ class Session:
     update = _offered(Declarations.update, "_declarations")
     confirm = _offered(Declarations.confirm, "_declarations")
 
-    look_again = _offered(Disagreement.look_again, "_disagreement")
+    look_again = _offered(SecondLooks.look_again, "_second_looks")
     ranked_conflicts = _offered(Disagreement.ranked_conflicts, "_disagreement")
     doubt = _offered(Disagreement.doubt, "_disagreement")
     merge = _offered(Disagreement.merge, "_disagreement")

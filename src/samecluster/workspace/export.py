@@ -169,7 +169,7 @@ def write_session_report(
         path,
         title=opened.table.source,
         trouble=[names.in_text(str(one)) for one in known.trouble],
-        exceptions=[names(key) for key in sorted(state.exceptions)],
+        exceptions=[names(key) for key in sorted(state.book.exceptions)],
         items=_asked_items(opened, known.recovery) if include_items else None,
         names=known.names,
         force=force,

@@ -47,9 +47,9 @@ def session_facts(opened: OpenSession) -> dict[str, Any]:
             {"kind": one.kind, "text": one.text, "remedies": [r.text for r in one.remedies]}
             for one in session.trouble
         ],
-        "exceptions": sorted(state.exceptions),
+        "exceptions": sorted(state.book.exceptions),
         "set_aside": len(state.set_aside()),
-        "people": [who for who in state.people if who is not None],
+        "people": [who for who in state.book.people if who is not None],
         "models": [_record(who, wrong) for who, wrong in session.judged_answers().items()],
         "ended": progress.ended,
     }

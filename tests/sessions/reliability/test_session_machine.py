@@ -75,7 +75,7 @@ class SessionMachine(RuleBasedStateMachine):
 
     @rule(who=PEOPLE)
     def undo(self, who: str | None) -> None:
-        last = self.session.state.last_answer(who)
+        last = self.session.state.book.last_answer(who)
         shown = self.session.undo(who)
         assert (shown is None) == (last is None)
         if shown is not None:

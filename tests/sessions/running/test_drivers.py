@@ -78,7 +78,7 @@ def test_an_oracle_is_asked_until_nothing_is_left_and_nothing_twice(parallel) ->
     )
     assert clustering_error(session.snapshot().labels, MADE.labels) == 0
     assert len(asked) == len(set(asked)) == len(told)
-    assert session.state.people == ["program"]
+    assert session.state.book.people == ["program"]
     assert session.progress().ended == "nothing is left to ask"
 
 

@@ -32,34 +32,34 @@ def undo(sequence: int) -> Event:
 
 
 def told(state: State) -> list[tuple[str, str]]:
-    return [fact.items for fact in state.told_facts]
+    return [fact.items for fact in state.run_facts.told]
 
 
 def test_answers_to_the_plan_are_told_in_order_in_one_epoch() -> None:
     state = state_of(plan(0, 1), plan(2, 1, "different"))
     assert told(state) == [(item(0), item(1)), (item(2), item(1))]
-    assert (state.epoch, state.initial_facts) == (0, [])
+    assert (state.epoch, state.run_facts.initial) == (0, [])
 
 
 def test_the_last_fact_can_be_undone_and_told_again_in_the_same_epoch() -> None:
     state = state_of(plan(0, 1), plan(2, 1), undo(3))
     assert told(state) == [(item(0), item(1))]
-    assert state.next_undone_pair() == (item(1), item(2))
+    assert state.run_facts.next_undone_pair() == (item(1), item(2))
     then(state, plan(2, 1))
-    assert (len(state.told_facts), state.undone_facts, state.epoch) == (2, [], 0)
+    assert (len(state.run_facts.told), state.run_facts.undone, state.epoch) == (2, [], 0)
 
 
 def test_another_verdict_after_an_undo_forgets_what_else_was_undone() -> None:
     state = state_of(plan(0, 1), plan(2, 1), undo(3), undo(2))
-    assert len(state.undone_facts) == 2
+    assert len(state.run_facts.undone) == 2
     then(state, plan(0, 1, "different"))
-    assert (state.undone_facts, state.epoch) == ([], 0)
+    assert (state.run_facts.undone, state.epoch) == ([], 0)
 
 
 def test_a_retraction_of_an_older_fact_begins_an_epoch_with_all_others() -> None:
     state = state_of(plan(0, 1), plan(2, 1), Event("retracted", AT, None, {"sequence": 2}))
     assert (state.epoch, told(state)) == (1, [])
-    assert [fact.items for fact in state.initial_facts] == [(item(2), item(1))]
+    assert [fact.items for fact in state.run_facts.initial] == [(item(2), item(1))]
     assert state.spent_before == {"max_questions": 1, "max_looks": 1}
 
 
@@ -76,8 +76,8 @@ def test_a_role_says_what_becomes_of_an_answer(role, is_told, is_early, is_unuse
     state = state_of(plan(0, 1, role=role))
     pair = (item(0), item(1))
     assert (pair in told(state)) is is_told
-    assert (pair in state.early_facts) is is_early
-    assert (pair in state.unused_facts) is is_unused
+    assert (pair in state.run_facts.early) is is_early
+    assert (pair in state.run_facts.unused) is is_unused
     assert state.epoch == epoch
     assert pair in state.facts, "no answer is lost, whatever the run does with it"
 
@@ -85,7 +85,7 @@ def test_a_role_says_what_becomes_of_an_answer(role, is_told, is_early, is_unuse
 def test_a_second_vote_for_the_same_changes_nothing_for_the_run() -> None:
     state = state_of(plan(0, 1), plan(2, 1))
     then(state, plan(0, 1, who="ben", role="beside"))
-    assert (len(state.told_facts), state.unused_facts, state.epoch) == (2, set(), 0)
+    assert (len(state.run_facts.told), state.run_facts.unused, state.epoch) == (2, set(), 0)
     then(state, plan(0, 1, "different", who="cem", role="beside"))
     then(state, plan(0, 1, "different", who="dot", role="beside"))
     assert state.facts[item(0), item(1)].verdict.value == "unsure"

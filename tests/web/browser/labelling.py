@@ -105,7 +105,7 @@ def answers_in(data: Data) -> list[Vote]:
         state = State(store.read())
     finally:
         store.close()
-    return [said for said in state.answers() if state.vote(said.pair, said.who) == said]
+    return [said for said in state.answers() if state.book.vote(said.pair, said.who) == said]
 
 
 @contextlib.contextmanager

@@ -115,7 +115,7 @@ def undo(
             opened.session.retract(event, who=who)
             print_lines(f"Event {event} is taken back.")
         else:
-            last = opened.session.state.last_answer(who)
+            last = opened.session.state.book.last_answer(who)
             if last is None or opened.session.undo(who) is None:
                 of = f" of {who}" if who else ""
                 raise ProtocolError(f"there is no answer{of} to take back; see samecluster history")

@@ -87,7 +87,7 @@ def answerer_for(
                 method = {"name": "predict", "batch": program.parallel}
                 opened.session.set_parameters(method=method)
             opened.session.widen(program.parallel)
-            second = ConfirmedOracle(asked, opened.session.state.left_of("max_looks"))
+            second = ConfirmedOracle(asked, opened.session.state.budgets_left.get("max_looks"))
             try:
                 yield Answerer(
                     name,

@@ -178,7 +178,7 @@ class Conversation(SessionPrompt):
     def _show_progress(self) -> None:
         self.console.print()
         state = self.session.state
-        if state.facts or state.given is not None:  # before the first answer there is none
+        if state.facts or state.trust.people_only:  # before the first answer there is none
             for line in progress_lines(self.session):
                 self.say(line, "dim")
         self._shown_at = monotonic()

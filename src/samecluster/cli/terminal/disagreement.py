@@ -50,7 +50,7 @@ class DisagreementConversation(SessionPrompt):
         placed: set[str] = set()
         for question in questions:
             # An item that is in one group is in no other, and an exception in none.
-            if question.item in placed | self.session.state.exceptions.keys():
+            if question.item in placed | self.session.state.book.exceptions.keys():
                 continue
             verdict = self._ask(question)
             if verdict is None or not self._settle(old_trouble):
@@ -63,7 +63,7 @@ class DisagreementConversation(SessionPrompt):
         """Put a question and take the answer; None if the person quits."""
         self.console.print()
         self.show(question)
-        said = self.session.state.vote(pair_of((question.item, question.comparator)), self.who)
+        said = self.session.state.book.vote(pair_of((question.item, question.comparator)), self.who)
         if said is not None:
             self.say(f"You said: {said.verdict.value}.")
         for letter, word in (("y", "same"), ("n", "different")):

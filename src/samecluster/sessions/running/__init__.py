@@ -1,1 +1,1 @@
-"""The run behind a session: engine, leases, looking ahead, second looks, drivers."""
+"""The run behind a session: engine, leases, what is open to a person, second looks, drivers."""

@@ -17,7 +17,6 @@ from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.question import SessionLook, SessionQuestion
 from samecluster.sessions.session import Session
-from samecluster.sessions.state.state import BUDGETS
 
 Answering: TypeAlias = Callable[[Iterable[Any]], Iterable[tuple[Any, Any]]]
 """Takes questions, or looks, when it is free for them, and gives verdicts or replies in the order
@@ -78,9 +77,8 @@ def drive_session(
 
     def waiting() -> Iterator[Any]:
         while found := _next_question(session, who, parallel, under_way.values(), looks):
-            look = found.look if isinstance(found, SessionLook) else Question(*found.rows)
-            under_way[look] = found.id
-            yield look
+            under_way[found.look] = found.id
+            yield found.look
 
     before = None
     while session.state.n_events != before:
@@ -121,8 +119,7 @@ def _next_question(
     looks: bool = False,
 ) -> SessionQuestion | SessionLook | None:
     """A question whose id is not under way, if there is one and the budget allows it."""
-    left = (session.state.left_of(budget) for budget in BUDGETS)
-    if any(room is not None and len(under_way) >= room for room in left):
+    if any(len(under_way) >= room for room in session.state.budgets_left.values()):
         return None
     asked = session.ask_looks(who, parallel) if looks else session.ask(who, count=parallel)
     return next((q for q in asked if q.id not in under_way), None)

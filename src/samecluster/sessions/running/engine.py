@@ -97,13 +97,13 @@ class Engine:
         """Bring the run to where the state is; from scratch only if something was taken back."""
         if self._epoch == state.epoch and self._followed == state.n_events:
             return
-        n_told = len(self._told_facts)
-        if self._epoch != state.epoch or state.told_facts[:n_told] != self._told_facts:
+        told, n_told = state.run_facts.told, len(self._told_facts)
+        if self._epoch != state.epoch or told[:n_told] != self._told_facts:
             self._begin(state)
-        new = state.told_facts[len(self._told_facts) :]
+        new = told[len(self._told_facts) :]
         n_starts = 0
         for at, (fact, after) in enumerate(zip_longest(new, new[1:]), start=1):
-            self._tell(fact, is_early=fact.pair in state.early_facts)
+            self._tell(fact, is_early=fact.pair in state.run_facts.early)
             # What one look says is taken in as a whole.
             is_same_look = after and fact.looked is not None and after.looked is fact.looked
             if self._is_stale and not is_same_look:
@@ -144,10 +144,10 @@ class Engine:
         # last ones found. Otherwise the same draws let a run that begins again use what was worked
         # out before.
         self._seed = state.seed + len(state.audited - {state.epoch})
-        self._initial_facts = state.initial_facts if facts is None else facts
+        self._initial_facts = state.run_facts.initial if facts is None else facts
         self._row_of = state.items.row_of
         self._first = sorted(self._rows(state.newcomers)) or None
-        self._exception_rows = self._rows(state.exceptions)
+        self._exception_rows = self._rows(state.book.exceptions)
         self._skipped_rows = self._rows(self._skipped)
         self._start()
         self._epoch = state.epoch
@@ -245,12 +245,11 @@ class Engine:
         self._attempts += 1
         parameters = dict(self._parameters)
         margin = parameters.get("margin")
-        if not isinstance(error, RefutedError) or self._attempts > _ATTEMPTS:
-            parameters |= {"method": METHODS["everything"](), **_NOTHING_ASSUMED}
-        elif error.cluster is None and parameters.get("n_clusters") is not None:
+        refuted = error if isinstance(error, RefutedError) and self._attempts <= _ATTEMPTS else None
+        if refuted and refuted.cluster is None and parameters.get("n_clusters") is not None:
             parameters["n_clusters"] = None
-        elif isinstance(margin, float) and error.largest_margin > 0:
-            parameters["margin"] = weaker_margin(margin, error.largest_margin)
+        elif refuted and isinstance(margin, float) and refuted.largest_margin > 0:
+            parameters["margin"] = weaker_margin(margin, refuted.largest_margin)
         else:
             parameters |= {"method": METHODS["everything"](), **_NOTHING_ASSUMED}
         self._parameters = parameters
@@ -263,21 +262,20 @@ def weaker_margin(margin: float, largest: float) -> float:
 
 def run_parameters(state: State) -> dict[str, Any]:
     """The parameters of `samecluster.start`, from what JSON can hold."""
-    chosen = {name: v for name, v in state.parameters.items() if name not in OWN_PARAMETERS}
+    others = (*OWN_PARAMETERS, "looks", "look_seconds")
+    chosen = {name: value for name, value in state.parameters.items() if name not in others}
     if isinstance(chosen.get("method"), Mapping):
         chosen["method"] = _method(**chosen["method"])
     for budget, spent in state.spent_before.items():
         if chosen.get(budget) is not None:
             chosen[budget] = max(1, chosen[budget] - spent)
-    if state.given is not None:
-        labels = [state.given.get(key, -1) for key in state.items.keys]
+    if (given := state.trust.labels) is not None:
+        labels = [given.get(key, -1) for key in state.items.keys]
         otherwise = chosen.get("method") or "certify"
         batch = getattr(otherwise, "batch", 1)
         if getattr(otherwise, "name", otherwise) == "predict":
             otherwise = METHODS["certify"](batch=batch)  # prediction is for those who err
-        chosen["method"] = GivenLabels(np.array(labels), otherwise, state.given_by, batch)
-    for name in ("looks", "look_seconds"):
-        chosen.pop(name, None)
+        chosen["method"] = GivenLabels(np.array(labels), otherwise, state.trust.models, batch)
     if (looks := looks_in_use(state.parameters)) is not None:
         chosen["looks"] = looks
     if chosen.get("audit") is not None:

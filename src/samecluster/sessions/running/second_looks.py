@@ -21,7 +21,7 @@ from samecluster.sessions.conflicts import SecondLook
 from samecluster.sessions.event_log import Recorder
 from samecluster.sessions.known_labels import KnownLabels
 from samecluster.sessions.parameters import looks_in_use
-from samecluster.sessions.question import SessionQuestion
+from samecluster.sessions.question import SessionQuestion, keys_of
 from samecluster.sessions.question_queue import QuestionQueue
 from samecluster.sessions.state.state import State
 from samecluster.sessions.state.votes import Pair, Vote, pair_of
@@ -43,8 +43,14 @@ class SecondLooks:
         self._pointed_out_at = n_looks - _POINTED_OUT // 2
         self._begun_at, self._n_pairs_checked = n_looks, 0
 
-    def next(self, who: str | None) -> SecondLook | None:
-        """See `samecluster.Session.look_again`."""
+    def look_again(self, who: str | None = None) -> SecondLook | None:
+        """A check for slips of people, next to come: known pairs, put from another side.
+
+        With looks: now and then, and at the end, a sheet and a board of what is least certain. With
+        pairs: the answer that the others make least likely, about once in 50. What was wrong is
+        found if it cannot be right together with what is said now. Each answer once. None if it is
+        not time for one, if there are few answers, or in an audit.
+        """
         state = self._log.state
         if self._known.snapshot().audit is not None:
             return None
@@ -86,11 +92,11 @@ class SecondLooks:
         """The first of these answers that can be put from another side, and that question."""
         for vote, one in doubtful:
             ones, twos = (np.array(side) for side in one.sides)
-            items = nearest_new_pair(ones, twos, self._known.snapshot(), self._log.state, who)
-            if items is not None:
+            rows = self._nearest(ones, twos, who)
+            if rows is not None:
                 self._suspects.add(vote.pair)
                 self._n_pairs_checked += 1
-                return vote, self._queue.want(items, who)
+                return vote, self._queue.want(keys_of(rows[::-1], self._log.state.items), who)
         return None
 
     def _check(self, verdict: Verdict, sizes: LookSizes, who: str | None) -> SecondLook | None:
@@ -105,8 +111,7 @@ class SecondLooks:
             look = Board.of(shown) if shown else None
         if look is None:
             return None
-        keys = self._log.state.items.keys
-        pairs = [(keys[one], keys[two]) for one, two in cells]
+        pairs = [keys_of(cell, self._log.state.items) for cell in cells]
         if isinstance(look, CheckSheet | Board):
             return SecondLook(None, self._queue.want_look(look, map(pair_of, pairs), who))
         return SecondLook(None, self._queue.want(pairs[0], who))
@@ -120,7 +125,7 @@ class SecondLooks:
             ones = np.array([row for row in one.sides[0] if row not in found])
             unmet = [row for row in one.sides[1] if found.get(row) not in one.sides[0]]
             twos = np.array(unmet, dtype=np.int64)
-            pair = self._new_rows(ones, twos, who)
+            pair = self._nearest(ones, twos, who)
             if pair is not None and len(found) < most:
                 found[pair[0]] = pair[1]
                 self._suspects.add(vote.pair)
@@ -140,20 +145,15 @@ class SecondLooks:
                 np.array([standing[group]] if group in standing else side)
                 for group, side in zip(groups, one.sides, strict=True)
             )
-            pair = self._new_rows(ones, twos, who)
+            pair = self._nearest(ones, twos, who)
             if pair is not None:
                 standing.update(zip(groups, pair, strict=True))
                 found.append(pair)
                 self._suspects.add(vote.pair)
         return found
 
-    def _new_rows(self, ones: IntArray, twos: IntArray, who: str | None) -> tuple[int, int] | None:
-        state, recovery = self._log.state, self._known.snapshot()
-        items = nearest_new_pair(ones, twos, recovery, state, who)
-        if items is None:
-            return None
-        two, one = (state.items.row_of[item] for item in items)
-        return one, two
+    def _nearest(self, ones: IntArray, twos: IntArray, who: str | None) -> tuple[int, int] | None:
+        return nearest_new_rows(ones, twos, self._known.snapshot(), self._log.state, who)
 
     def _costly(self) -> list[tuple[Vote, UnlikelyAnswer]]:
         """Doubtful answers, by how many answered items would be wrong with them on average."""
@@ -175,22 +175,14 @@ class SecondLooks:
                 yield votes[0], one
 
 
-def nearest_new_pair(
+def nearest_new_rows(
     ones: IntArray, twos: IntArray, recovery: Recovery, state: State, who: str | None
-) -> tuple[str, str] | None:
-    """Two items, one of each side, that this person was not asked about; near each other."""
+) -> tuple[int, int] | None:
+    """Two rows, one of each side, that this person was not asked about; near each other."""
     keys = state.items.keys
     for one in ones.tolist():
-        for two in by_distance(twos, one, recovery):
-            if is_new_pair(keys[one], keys[two], state, who):
-                return keys[two], keys[one]
+        gaps = np.sum((recovery.points[twos] - recovery.points[one]) ** 2, axis=1)
+        for two in twos[np.argsort(gaps, kind="stable")].tolist():
+            if state.book.vote(pair_of((keys[one], keys[two])), who) is None:
+                return one, two
     return None
-
-
-def by_distance(rows: IntArray, row: int, recovery: Recovery) -> list[int]:
-    gaps = np.sum((recovery.points[rows] - recovery.points[row]) ** 2, axis=1)
-    return [int(i) for i in rows[np.argsort(gaps, kind="stable")]]
-
-
-def is_new_pair(one: str, two: str, state: State, who: str | None) -> bool:
-    return state.vote(pair_of((one, two)), who) is None

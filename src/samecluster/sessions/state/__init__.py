@@ -1,1 +1,1 @@
-"""What follows from the events so far: votes, items, numbers of clusters, items set apart."""
+"""What follows from the events so far: votes, facts for the run, items, numbers of clusters."""

@@ -7,12 +7,12 @@ or about an exception.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.state.items import Items
-from samecluster.sessions.state.votes import Pair, SettledPair, Vote, Voter, majority
+from samecluster.sessions.state.votes import Pair, SettledPair, Vote, Voter, is_model, majority
 
 
 @dataclass
@@ -24,18 +24,18 @@ class VoteBook:
     items : the rows as they are now
     exceptions : items whose votes are kept from the run, with the event that made them so
     births : the order in which items first turned up in votes, taken back or not
-    second_looks : of events, the looks beside the first that it took to confirm their answers
     """
 
     items: Items = field(default_factory=lambda: Items((), ()))
     exceptions: dict[str, int] = field(default_factory=dict)
     births: dict[str, int] = field(default_factory=dict)
-    second_looks: dict[int, int] = field(default_factory=dict)
     _by_event: dict[int, list[Vote]] = field(default_factory=dict)
     _by_pair: dict[Pair, dict[Voter, list[Vote]]] = field(default_factory=dict)
     # How many votes of people stand on a pair; imports are not counted.
     _n_answers: dict[Pair, int] = field(default_factory=dict)
     _events_of: dict[str | None, list[int]] = field(default_factory=dict)
+    # Of events, the looks beside the first that it took to confirm their answers.
+    _second_looks: dict[int, int] = field(default_factory=dict)
     _undone: dict[str | None, list[Vote]] = field(default_factory=dict)
     # A key is its sender's own name for an answer: two people may use the same one.
     _vote_of_key: dict[tuple[str | None, str], Vote] = field(default_factory=dict)
@@ -45,7 +45,7 @@ class VoteBook:
 
     def copy(self) -> VoteBook:
         """A book of its own; votes are shared."""
-        return VoteBook(**{one.name: copied(getattr(self, one.name)) for one in fields(self)})
+        return VoteBook(**{name: copied(value) for name, value in vars(self).items()})
 
     # -- to read ---------------------------------------------------------------------------------
 
@@ -59,20 +59,15 @@ class VoteBook:
         events = self._events_of.get(who, ())
         return {vote.pair for event in events for vote in self._by_event[event]}
 
-    @property
-    def n_looks(self) -> int:
-        """The screens that people have answered and whose answers stand, second looks too."""
-        return sum(self.looks_by_person().values())
-
     def n_shown_to(self, people: Iterable[str | None]) -> int:
         """The items on all the screens together that these people have answered."""
         firsts = (self._by_event[event][0] for who in people for event in self._events_of[who])
         return sum(len(vote.looked.keys) if vote.looked else 2 for vote in firsts)
 
     def looks_by_person(self) -> dict[str | None, int]:
-        """How many screens each person has answered."""
+        """How many screens each person has answered, second looks too, whose answers stand."""
         return {
-            who: len(events) + sum(self.second_looks.get(event, 0) for event in events)
+            who: len(events) + sum(self._second_looks.get(event, 0) for event in events)
             for who, events in self._events_of.items()
             if events
         }
@@ -81,6 +76,11 @@ class VoteBook:
     def people(self) -> list[str | None]:
         """Everybody who has a vote that stands."""
         return [who for who, events in self._events_of.items() if events]
+
+    @property
+    def models(self) -> list[str]:
+        """The language models among them."""
+        return [who for who in self.people if who is not None and is_model(who)]
 
     @property
     def pairs(self) -> Iterable[Pair]:
@@ -129,13 +129,17 @@ class VoteBook:
 
     # -- to write --------------------------------------------------------------------------------
 
-    def add_answers(self, votes: Sequence[Vote], key: str | None = None) -> None:
+    def add_answers(
+        self, votes: Sequence[Vote], key: str | None = None, second_looks: int = 0
+    ) -> None:
         """Take in the votes that a person was asked for on one screen."""
         first = votes[0]
         self.add_votes(first.sequence, votes)
         self._events_of.setdefault(first.who, []).append(first.sequence)
         for vote in votes:
             self._n_answers[vote.pair] = self._n_answers.get(vote.pair, 0) + 1
+        if second_looks:
+            self._second_looks[first.sequence] = second_looks
         if key is not None:
             self._vote_of_key[first.who, key] = first
         self._close_undone(votes)
@@ -244,9 +248,7 @@ def _asks_the_same(undone: Vote, first: Vote, said: Mapping[Pair, Verdict]) -> b
 
 
 def copied(value: Any) -> Any:
-    """Copies of containers; their elements are shared."""
+    """Copies of containers and of what can copy itself; all else is shared."""
     if isinstance(value, dict):
         return {key: copied(inner) for key, inner in value.items()}
-    if isinstance(value, list | set):
-        return value.copy()
-    return value
+    return value.copy() if hasattr(value, "copy") else value

@@ -1,13 +1,14 @@
-"""What people said about pairs, and the one verdict per pair that the run gets to see."""
+"""What people said about pairs, whose word counts, and the one verdict per pair for the run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeAlias
 
 from samecluster.questions.pair import Verdict
-from samecluster.sessions.storage.look_format import Looked
+from samecluster.sessions.storage.events import Event
+from samecluster.sessions.storage.look_format import Looked, text_of
 
 Pair: TypeAlias = tuple[str, str]
 """Two keys, the smaller first."""
@@ -63,6 +64,56 @@ class Vote:
         by = self.source or self.who
         text = f"answer {self.sequence}: {self.items[0]} and {self.items[1]} {self.verdict.value}"
         return f"{text} ({by})" if by else text
+
+
+def votes_in(event: Event) -> list[Vote]:
+    """What an event says about pairs; ValueError if a look and its answers do not agree."""
+    body, who = event.body, event.who
+    if event.kind == "imported":
+        return [
+            Vote(event.sequence, (one, two), Verdict(verdict), who, source=body["source"])
+            for one, two, verdict in body["answers"]
+        ]
+    if event.kind == "looked":
+        looked = Looked(
+            text_of(body["look"]), text_of(body["reply"]), tuple(body.get("decoys", ()))
+        )
+        said, votes = {pair_of(items): verdict for items, verdict in looked.verdicts()}, []
+        for one, two, verdict, _ in body["answers"]:
+            if said.get(pair_of((one, two))) is not Verdict(verdict):
+                raise ValueError(f"the reply does not say that {one} and {two} are {verdict}")
+            votes.append(Vote(event.sequence, (one, two), Verdict(verdict), who, looked=looked))
+        return votes
+    one, two = body["items"]
+    verdict = Verdict(body["verdict"]) if event.kind == "answered" else Verdict.UNSURE
+    note = body["note"] if event.kind == "flagged" else None
+    return [Vote(event.sequence, (one, two), verdict, who, note=note)]
+
+
+@dataclass(frozen=True)
+class Trust:
+    """Whose answers count: everybody's, or those of people alone, who check labels of models.
+
+    ``labels`` are these labels by item, None if everybody's answers count; ``models`` gave them.
+    """
+
+    labels: Mapping[str, int] | None = None
+    models: tuple[str, ...] = ()
+
+    @property
+    def people_only(self) -> bool:
+        """Whether answers of models do not count."""
+        return self.labels is not None
+
+    def covers(self, who: str | None) -> bool:
+        """Whether the answers of somebody count."""
+        return not (self.people_only and is_model(who))
+
+    def settling(self, votes: list[Vote]) -> list[Vote]:
+        """Those of the votes on a pair that settle it: people's, where people are sure."""
+        by_people = [vote for vote in votes if vote.is_trusted]
+        is_said = any(vote.verdict is not Verdict.UNSURE for vote in by_people)
+        return by_people if is_said or self.people_only else votes
 
 
 @dataclass(frozen=True, slots=True)

@@ -235,7 +235,7 @@ def _settings(opened: OpenSession) -> Certify:
 def _sample(opened: OpenSession, survey: Survey) -> LabelledSample:
     session = opened.session
     known, row_of = session.snapshot(), session.state.items.row_of
-    excepted = (row_of.get(key) for key in session.state.exceptions)
+    excepted = (row_of.get(key) for key in session.state.book.exceptions)
     return LabelledSample(
         opened.data.X,
         survey,
