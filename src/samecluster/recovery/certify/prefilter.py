@@ -30,18 +30,18 @@ class SlabFilter:
         self._lift(cluster)
 
     def _lift(self, cluster: MemberColumns) -> None:
-        self.whitening = cluster.T
+        self.whitening = cluster.whitening.T
         self.lifted = np.empty((len(self.points), cluster.D), np.float32)
         for begin in range(0, len(self.points), CHUNK):
             part = self.points[begin : begin + CHUNK]
-            self.lifted[begin : begin + CHUNK] = cluster.lift(self.X[part])
+            self.lifted[begin : begin + CHUNK] = cluster.whitening.lift(self.X[part])
 
     def survivors(self, cluster: MemberColumns, excluded: Array) -> Array:
         """Points that are not ``excluded`` (n,) and that no slab rules out, deepest first."""
-        if self.whitening is not cluster.T:
+        if self.whitening is not cluster.whitening.T:
             self._lift(cluster)
         bound = np.float32(self.bound * _ROOM)
-        slabs = cluster.slabs()
+        slabs = cluster.slabs.rows()
         todo = np.flatnonzero(~excluded[self.points])
         had = self.own[todo] >= 0
         mine = todo[had]
