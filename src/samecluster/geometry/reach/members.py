@@ -98,19 +98,19 @@ class MemberColumns:
         self.whitening.fit(self.X[self.members], self._thickness)
         self.columns = self.whitening.lift_axes(self.tau)
         self._steps = self.whitening.lift_axes(self._thickness)
-        single = self._steps.astype(np.float32)
-        self.programs.begin(single, self.whitening.mean32)
-        self.slabs.begin(single[:, :-1])
+        self.slabs.begin(self._steps[:, :-1].astype(np.float32))
         self.witnesses = Witnesses(self.D)
         self.radius = 0.0
         self._extend(self.members)
-        self.programs.restart(self.solving)
+        self.programs.restart(self.solving, self.whitening.mean32)
 
     def append(self, points: Array) -> None:
         """Add columns."""
         self.ids = np.concatenate([self.ids, points.astype(np.int32)])
         self.added += len(points)
-        self.witnesses.await_columns(self._extend(points))
+        new = self._extend(points)
+        self.programs.append(new)
+        self.witnesses.await_columns(new)
 
     def _extend(self, points: Array) -> Array:
         """Columns of new members, which are returned in single precision."""
@@ -120,7 +120,6 @@ class MemberColumns:
         self.whitening.cover(x)
         self.slabs.widen(single[:, :-1], len(self.columns))
         self.columns = np.concatenate([self.columns, new])
-        self.programs.append(single)
         away = single[:, :-1] - self.whitening.mean32
         self.radius = max(self.radius, float(np.sqrt(np.einsum("pi,pi->p", away, away).max())))
         return single
@@ -141,6 +140,5 @@ class MemberColumns:
         position[keep] = np.arange(len(keep))
         self.slabs.owner = position[self.slabs.owner]
         self.ids, self.columns = self.ids[keep], self.columns[keep]
-        self.programs.columns = self.programs.columns[keep]
-        self.programs.restart(self.solving)
+        self.programs.restart(self.solving, self.whitening.mean32)
         self.pruned = len(keep)

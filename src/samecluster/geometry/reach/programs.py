@@ -26,18 +26,16 @@ class GaugePrograms:
 
     def __init__(self, d: int) -> None:
         self.directions = unit_directions(_N_STARTS, d)
-
-    def begin(self, steps: Array, mean: Array) -> None:
-        """No columns but the tau-columns (d, D), in coordinates in which the cluster has the
-        ``mean`` (d,)."""
-        self.columns, self._mean = steps, mean
+        self.columns = np.zeros((0, d + 1), np.float32)
 
     def append(self, columns: Array) -> None:
         """Columns (p, D) join."""
         self.columns = np.concatenate([self.columns, columns])
 
-    def restart(self, columns: Array) -> None:
-        """All starts become one spread basis: pivoted elimination over the columns, in doubles."""
+    def restart(self, columns: Array, mean: Array) -> None:
+        """Other columns (m, D), in double precision, of a cluster with the mean (d,). All starts
+        become one spread basis: pivoted elimination over the columns."""
+        self.columns, self._mean = columns.astype(np.float32), mean
         basis = spread_basis(columns)
         inverse = row_scaled_inverse(columns[basis].T)
         count = len(self.directions) * 2

@@ -23,7 +23,8 @@ from samecluster.oracles.panel.look_votes import (
 from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person
 from samecluster.oracles.panel.votes import PanelVotes
 from samecluster.proof.fingerprint import fingerprint
-from samecluster.questions.look import Look, LookSizes, Reply
+from samecluster.questions.look import Look, Reply
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 
 
@@ -109,6 +110,10 @@ class Panel(LookOracle):
     def models(self) -> tuple[str, ...]:
         return tuple(model for person in self._people.values() for model in person.models)
 
+    def answer(self, question: Question) -> Verdict:
+        """The verdict of as many people as it takes; a settled question costs nothing."""
+        return super().answer(question)
+
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
         """What all of these people can answer."""
         for person in self._people.values():
@@ -122,8 +127,7 @@ class Panel(LookOracle):
     def reply(self, look: Look) -> Reply:
         """Put a look to as many people as it takes; each sees what is open when it is their turn.
 
-        What was settled before costs nothing. A decoy is noticed unless the votes on it would have
-        settled "same".
+        A decoy is noticed unless the votes on it would have settled "same".
         """
         on_decoys: dict[Question, list[Answer]] = {pair: [] for pair in decoys_of(look)}
         while open_ := self._open(look):
