@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from samecluster.notebook import ask as ask
     from samecluster.questions.look import Board as Board
     from samecluster.questions.look import Choice as Choice
-    from samecluster.questions.look import LookSeconds as LookSeconds
-    from samecluster.questions.look import LookSizes as LookSizes
     from samecluster.questions.look import Marks as Marks
     from samecluster.questions.look import Picks as Picks
     from samecluster.questions.look import Sheet as Sheet
     from samecluster.questions.look import Unions as Unions
+    from samecluster.questions.look_sizes import LookSeconds as LookSeconds
+    from samecluster.questions.look_sizes import LookSizes as LookSizes
     from samecluster.questions.pair import Answer as Answer
     from samecluster.questions.pair import Question as Question
     from samecluster.questions.pair import Verdict as Verdict
@@ -72,7 +72,8 @@ _NAMES = {
     "lifts.lift": "Lift",
     "lifts.polynomial": "Polynomial",
     "notebook": "ask",
-    "questions.look": "Board Choice LookSeconds LookSizes Marks Picks Sheet Unions",
+    "questions.look": "Board Choice Marks Picks Sheet Unions",
+    "questions.look_sizes": "LookSeconds LookSizes",
     "questions.pair": "Answer Question Verdict",
     "recovery.certify.plan": "Certify",
     "recovery.paper.ask_everything": "AskEverything",

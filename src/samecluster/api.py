@@ -40,7 +40,8 @@ from samecluster.oracles.several_at_once import SeveralAtOnce
 from samecluster.points.array import validated
 from samecluster.questions.drive import drive_looks
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import LookSizes, n_looks_of, n_shown_of
+from samecluster.questions.look import n_looks_of, n_shown_of
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.questions.pair import Answer
 from samecluster.questions.run import Run
 from samecluster.recovery.auto.given_labels import GivenLabels

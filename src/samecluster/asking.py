@@ -14,7 +14,7 @@ from samecluster.oracles.base import Oracle
 from samecluster.oracles.functions import FunctionOracle
 from samecluster.oracles.several_at_once import Retry, SeveralAtOnce
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import PAIRS, LookSizes
+from samecluster.questions.look_sizes import PAIRS, LookSizes
 from samecluster.questions.pair import Answer
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Method

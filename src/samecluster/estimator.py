@@ -16,7 +16,7 @@ from samecluster.errors import InvalidInputError
 from samecluster.lifts.lift import Lift
 from samecluster.lifts.polynomial import Polynomial
 from samecluster.questions.ledger import Ledger
-from samecluster.questions.look import LookSizes
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.questions.pair import Answer
 from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.problem import Method, Problem

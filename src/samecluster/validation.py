@@ -16,7 +16,7 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import FarValuesWarning, InvalidInputError
 from samecluster.lifts.lift import ColumnMap, fitted_lift
 from samecluster.questions.given_groups import groups_as_pairs
-from samecluster.questions.look import PAIRS, LookSizes
+from samecluster.questions.look_sizes import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question
 
 

@@ -20,6 +20,7 @@ from samecluster.geometry.reach.column_subsets import ColumnSubsets
 from samecluster.geometry.reach.kernel import Kernel, compiled_programs
 from samecluster.lifts.lift import ColumnMap, in_lift
 from samecluster.recovery.certify.closure import Closure
+from samecluster.recovery.certify.reachability import QUIET
 
 PIECE = 262_144
 """Rows decided at once: enough of them in every direction of every cluster, and at d=8 in doubles
@@ -34,8 +35,6 @@ _LEARNT_FROM = 8_192
 _FEW_SLABS = 8  # that are looked at before all others
 
 _MOST_NAMES = int(np.iinfo(np.int16).max)  # two bytes per row of the data
-
-_QUIET = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +55,7 @@ class Sweep:
     With a ``lift`` the closure is about lifted columns, and blocks are lifted as they come.
     """
 
-    @_QUIET
+    @QUIET
     def __init__(self, closure: Closure, n_rows: int, lift: ColumnMap | None = None) -> None:
         self._names, self._lift = list(closure.alive), lift
         if max(self._names, default=0) > _MOST_NAMES:
@@ -73,7 +72,7 @@ class Sweep:
         for cluster in self._clusters:
             cluster.prune()
             cluster.whiten()
-            cluster.deep_starts(closure.kernel, closure.bound)
+            cluster.programs.deepen(closure.kernel, closure.bound)
         self._nearby = [
             self._nearby_columns(closure, name) if n_rows >= MANY_ROWS else None
             for name in self._names
@@ -83,7 +82,7 @@ class Sweep:
         """Learnt from members in the sample, which is in random order."""
         members = np.flatnonzero(closure.labels == name)[:_LEARNT_FROM]
         cluster = closure.clusters[name]
-        points = cluster.lift(closure.X[members]).astype(np.float32)
+        points = cluster.whitening.lift32(closure.X[members])
         return ColumnSubsets(cluster, points, closure.kernel, self._bound)
 
     def __getstate__(self) -> dict[str, Any]:
@@ -110,7 +109,7 @@ class Sweep:
         finally:
             self._kernels.put(kernel)
 
-    @_QUIET
+    @QUIET
     def _decide(self, kernel: Kernel, points: Array, with_columns: bool) -> RowDecisions:
         """Each point against the cluster in which it is most central, then against the others."""
         p, d = points.shape
@@ -128,7 +127,7 @@ class Sweep:
                 self._accept(kernel, at, points, self._not_outside(at, points, others), found)
         return found
 
-    @_QUIET
+    @QUIET
     def second_reach(self, rows: Array, names: Array) -> Array:
         """The name of another cluster that reaches each of rows (p, d) with a name; -1 if none."""
         kernel, found = Kernel(self._compiled), RowDecisions(np.full(len(rows), -1, np.int16), None)
@@ -140,10 +139,9 @@ class Sweep:
 
     def _not_outside(self, at: int, points: Array, which: Array) -> Array:
         """Those of the points ``which`` that no slab keeps out of a cluster; a few tell most."""
-        cluster, bound = self._clusters[at], self._bound * (1 + 1e-5)
-        lifted = cluster.lift(points[which]).astype(np.float32)
-        inside = np.flatnonzero(cluster.score(lifted, _FEW_SLABS) <= bound)
-        return which[inside[cluster.score(lifted[inside]) <= bound]]
+        slabs, lifted = self._clusters[at].slabs, self._clusters[at].whitening.lift32(points[which])
+        inside = np.flatnonzero(slabs.inside(lifted, self._bound, _FEW_SLABS))
+        return which[inside[slabs.inside(lifted[inside], self._bound)]]
 
     def _accept(
         self, kernel: Kernel, at: int, points: Array, which: Array, found: RowDecisions
@@ -151,10 +149,12 @@ class Sweep:
         if not len(which):
             return
         cluster, nearby = self._clusters[at], self._nearby[at]
+        whitening = cluster.whitening
         offsets = kernel.taken("offsets", points, which)
-        offsets -= cluster.centre
-        lifted = cluster.lift_offsets(offsets, kernel.scratch("lifted", (len(which), cluster.D)))
-        if nearby is not None and cluster.near is None:
+        offsets -= whitening.centre
+        out = kernel.scratch("lifted", (len(which), cluster.D))
+        lifted = whitening.lift_offsets(offsets, out)
+        if nearby is not None and whitening.near is None:
             order, shown, basis = nearby.show(
                 kernel, cluster, lifted, self._bound, self._limit, found.columns is not None
             )
@@ -162,9 +162,9 @@ class Sweep:
             self._note(at, which[shown], basis[shown], found)
             which, lifted = which[~shown], lifted[order[~shown]]
         if len(which):
-            _, solved = cluster.solved(kernel, lifted.astype(np.float32), self._bound)
+            _, solved = cluster.programs.solved(kernel, lifted.astype(np.float32), self._bound)
             accepted = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
-            noise = cluster.noise_of(points[which])
+            noise = whitening.noise_of(points[which])
             good = kernel.confirmed(lifted, solved, accepted, cluster.columns, noise, self._limit)
             accepted = accepted[good]
             self._note(at, which[accepted], solved.basis[accepted], found)

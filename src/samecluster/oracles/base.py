@@ -17,13 +17,14 @@ from samecluster.questions.look import (
     CheckSheet,
     Choice,
     Look,
-    LookSizes,
     Marks,
     Picks,
     Reply,
     Sheet,
     Unions,
+    unsure_of,
 )
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.questions.pair import Question, Verdict
 
 _SILENT = 10  # answers of None from the first one on: nobody who looks is unsure so often
@@ -205,13 +206,13 @@ def checked_reply(oracle: Oracle, look: Look, read: VerdictReader | None = None)
             case Question():
                 return checked_answer(oracle, look, read)
             case Choice():
-                return _as_picks(oracle.choose(look))
+                return _as_reply(look, oracle.choose(look))
             case Sheet():
-                return _as_marks(oracle.sort(look), look)
+                return _as_reply(look, oracle.sort(look))
             case CheckSheet():
-                return _as_marks(oracle.check(look), look)
+                return _as_reply(look, oracle.check(look))
             case Board():
-                return _as_unions(oracle.join(look), look)
+                return _as_reply(look, oracle.join(look))
 
 
 def checked_replies(
@@ -226,26 +227,18 @@ def checked_replies(
         yield from replies
 
 
-def _as_picks(said: Any) -> Picks:
+def _as_reply(look: Choice | Sheet | CheckSheet | Board, said: Any) -> Reply:
+    """A reply of the look's own kind, from one or from what `Oracle` lets its methods return."""
     if said is None or said is Verdict.UNSURE:
-        return Picks(unsure=True)
-    if isinstance(said, Picks):
+        return unsure_of(look)
+    if isinstance(said, type(unsure_of(look))):
         return said
-    return Picks((int(said),) if np.ndim(said) == 0 else tuple(int(place) for place in said))
-
-
-def _as_marks(said: Any, sheet: Sheet | CheckSheet) -> Marks:
-    if said is None or said is Verdict.UNSURE:
-        return Marks(unsure=sheet.items)
-    return said if isinstance(said, Marks) else Marks(tuple(int(item) for item in said))
-
-
-def _as_unions(said: Any, board: Board) -> Unions:
-    if said is None or said is Verdict.UNSURE:
-        return Unions(unsure=board.items)
-    if isinstance(said, Unions):
-        return said
-    return Unions(tuple(tuple(int(item) for item in group) for group in said))
+    match look:
+        case Choice():
+            return Picks((int(said),) if np.ndim(said) == 0 else tuple(map(int, said)))
+        case Board():
+            return Unions(tuple(tuple(map(int, group)) for group in said))
+    return Marks(tuple(map(int, said)))
 
 
 def checked_answers(

@@ -23,7 +23,8 @@ from samecluster.oracles.command_looks import look_line, read_look
 from samecluster.oracles.command_process import CommandProcess, close_all
 from samecluster.oracles.command_protocol import ShownItem, question_line, read_reply
 from samecluster.oracles.several_at_once import Errand, first_done
-from samecluster.questions.look import CheckSheet, Look, LookSizes, Reply
+from samecluster.questions.look import CheckSheet, Look, Reply
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.questions.pair import Question, Verdict
 
 _Heard: TypeAlias = tuple[Reply, str | None]  # what a program said, and its note

@@ -8,7 +8,8 @@ from typing import Any
 from samecluster._typing import FloatArray
 from samecluster.errors import ProtocolError
 from samecluster.oracles.base import Oracle, VerdictReader
-from samecluster.questions.look import Board, Choice, LookSizes, Sheet
+from samecluster.questions.look import Board, Choice, Sheet
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.questions.pair import Question, Verdict
 
 

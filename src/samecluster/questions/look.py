@@ -16,95 +16,18 @@ look that the answers carry (`answers_of`); None means that nobody has answered 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from itertools import combinations
-from math import isqrt
 from typing import TypeAlias
 
-from samecluster._parameters import check_positive
 from samecluster.errors import InvalidInputError
+from samecluster.questions.look_sizes import PAIRS as PAIRS  # passed on, as they were here once
+from samecluster.questions.look_sizes import LookSeconds as LookSeconds
+from samecluster.questions.look_sizes import LookSizes as LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 
 Known: TypeAlias = Callable[[Question], Verdict | None]
 """What the answers so far say about a pair; None where they say nothing."""
-
-
-@dataclass(frozen=True)
-class LookSeconds:
-    """Seconds that a look of each kind takes: the next one is that of most value per second.
-
-    A pair is judged in about two seconds (rapid labelling of pictures takes one to two); deciding
-    among n things takes longer with log n (Hick and Hyman), and a sheet is looked through item by
-    item, at a third of a second each. Sessions measure them (`Session.use_measured_seconds`).
-    """
-
-    pair: float = 2.0
-    choice: float = 5.0
-    sheet: float = 6.0
-    board: float = 7.0
-
-    def __post_init__(self) -> None:
-        for kind in fields(self):
-            check_positive(f"the seconds of a {kind.name}", getattr(self, kind.name))
-
-
-@dataclass(frozen=True)
-class LookSizes:
-    """The largest looks that may be used; a size of one pair means pairs.
-
-    Attributes
-    ----------
-    choice : groups per choice
-    sheet : items per sheet, beside its reference
-    board : groups per board
-    decoys : cells per sheet of an audit, on average, that are known to be wrong and measure how
-        much is overlooked; 0 for those who overlook nothing, such as programs
-    seconds : how long looks take
-    """
-
-    choice: int = 6
-    sheet: int = 12
-    board: int = 12
-    decoys: int = 1
-    seconds: LookSeconds = LookSeconds()
-
-    def __post_init__(self) -> None:
-        for name, least in (("choice", 1), ("sheet", 1), ("board", 2), ("decoys", 0)):
-            size = getattr(self, name)
-            if not isinstance(size, int) or size < least:
-                what = "number of decoys" if name == "decoys" else f"size of a {name}"
-                raise InvalidInputError(f"the {what} is at least {least}, got {size!r}")
-
-    @property
-    def pairs_only(self) -> bool:
-        """Whether nothing but pairs may be asked."""
-        return (self.choice, self.sheet, self.board) == (1, 1, 2)
-
-    def limited(self, *, choice: bool, sheet: bool, board: bool) -> LookSizes:
-        """These, with pairs in place of the kinds that cannot be answered."""
-        return replace(
-            self,
-            choice=self.choice if choice else 1,
-            sheet=self.sheet if sheet else 1,
-            board=self.board if board else 2,
-        )
-
-    def within(self, n_questions: int | None) -> LookSizes:
-        """These, so small that no look takes more than a quarter of so many questions."""
-        if n_questions is None or self.pairs_only:
-            return self
-        most = max(n_questions // 4, 1)
-        board = (1 + isqrt(1 + 8 * most)) // 2  # b (b − 1) / 2 pairs
-        return replace(
-            self,
-            choice=min(self.choice, most),
-            sheet=min(self.sheet, most),
-            board=min(self.board, board),
-        )
-
-
-PAIRS = LookSizes(choice=1, sheet=1, board=2)
-"""Nothing but pairs."""
 
 
 @dataclass(frozen=True)
@@ -437,6 +360,19 @@ def verdicts_of(look: Look, reply: Reply) -> list[tuple[Question, Verdict]]:
         case Board(), Unions():
             return list(look.verdicts(reply))
     raise InvalidInputError(f"a {type(look).__name__.lower()} cannot be answered with {reply!r}")
+
+
+def unsure_of(look: Look) -> Reply:
+    """The reply that nothing about a look can be told."""
+    match look:
+        case Question():
+            return Verdict.UNSURE
+        case Choice():
+            return Picks(unsure=True)
+        case Sheet() | CheckSheet():
+            return Marks(unsure=look.items)
+        case Board():
+            return Unions(unsure=look.items)
 
 
 def answers_of(look: Look, reply: Reply, who: str | None = None) -> list[Answer]:

@@ -9,7 +9,8 @@ from __future__ import annotations
 from collections.abc import Collection
 from itertools import combinations, islice
 
-from samecluster.questions.look import PAIRS, Board, LookSizes
+from samecluster.questions.look import Board
+from samecluster.questions.look_sizes import PAIRS, LookSizes
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.distances import ScaledDistances

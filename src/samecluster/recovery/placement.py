@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 
-from samecluster.questions.look import PAIRS, CheckSheet, Choice, Look, LookSizes, Sheet
+from samecluster.questions.look import CheckSheet, Choice, Look, Sheet
+from samecluster.questions.look_sizes import PAIRS, LookSizes
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames

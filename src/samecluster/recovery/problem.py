@@ -12,7 +12,7 @@ from samecluster._typing import BoolArray, FloatArray, IntArray
 from samecluster.errors import InvalidInputError
 from samecluster.lifts.lift import ColumnMap, in_lift
 from samecluster.points.survey import Survey
-from samecluster.questions.look import PAIRS, LookSizes
+from samecluster.questions.look_sizes import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.result.premises import Premise

@@ -10,7 +10,7 @@ from samecluster._parameters import whole_number
 from samecluster.errors import InvalidInputError
 from samecluster.lifts.lift import named_lift
 from samecluster.lifts.polynomial import Polynomial
-from samecluster.questions.look import LookSeconds, LookSizes
+from samecluster.questions.look_sizes import LookSeconds, LookSizes
 from samecluster.questions.pair import Verdict
 from samecluster.sessions.question import checked_verdict
 from samecluster.sessions.state.items import Items

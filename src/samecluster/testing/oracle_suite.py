@@ -15,10 +15,10 @@ from samecluster.questions.look import (
     CheckSheet,
     Choice,
     Look,
-    LookSizes,
     Sheet,
     verdicts_of,
 )
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 
 _ROWS = 10  # all pairs of 10 rows are 45 questions: few enough for an oracle that is slow

@@ -23,9 +23,11 @@ def test_what_is_shown_is_in_reach_and_hardly_anything_is_missed(d, with_basis, 
     cluster.append(np.arange(d + 2, 300))
     cluster.whiten()
     kernel, bound, limit = Kernel(compiled), float(np.sqrt(1 + margin)), limit_for(margin)
-    cluster.deep_starts(kernel, bound)
-    subsets = ColumnSubsets(cluster, cluster.lift(X[:300]).astype(np.float32), kernel, bound)
-    points = cluster.lift(np.vstack([X[300:], 3 * X[300:]]))
+    cluster.programs.deepen(kernel, bound)
+    subsets = ColumnSubsets(
+        cluster, cluster.whitening.lift(X[:300]).astype(np.float32), kernel, bound
+    )
+    points = cluster.whitening.lift(np.vstack([X[300:], 3 * X[300:]]))
     order, shown, basis = subsets.show(kernel, cluster, points, bound, limit, with_basis)
     assert sorted(order.tolist()) == list(range(240))
     for at in np.flatnonzero(shown)[::40]:
@@ -36,7 +38,7 @@ def test_what_is_shown_is_in_reach_and_hardly_anything_is_missed(d, with_basis, 
     if with_basis:
         inverse = np.linalg.inv(cluster.columns[basis[shown]].transpose(0, 2, 1))
         target = points[order[shown]]
-        args = target, basis[shown], inverse, cluster.columns, cluster.noise, limit
+        args = target, basis[shown], inverse, cluster.columns, cluster.whitening.noise, limit
         assert confirmed(*args).all()
 
 
@@ -49,8 +51,8 @@ def test_a_direction_without_members_begins_in_a_basis_of_the_cluster() -> None:
     cluster.append(np.arange(1, 200))
     cluster.whiten()
     kernel, bound, limit = Kernel(None), float(np.sqrt(2.0)), limit_for(1.0)
-    lifted = cluster.lift(X)
-    right = lifted[:, 0] > cluster.mean[0]
+    lifted = cluster.whitening.lift(X)
+    right = lifted[:, 0] > cluster.whitening.mean[0]
     subsets = ColumnSubsets(cluster, lifted[right].astype(np.float32), kernel, bound)
     _, shown, _ = subsets.show(kernel, cluster, lifted, bound, limit, False)
     assert shown.mean() > 0.9

@@ -12,12 +12,9 @@ from hypothesis import strategies as st
 from samecluster._typing import FloatArray
 from samecluster.geometry.reach.kernel import Kernel
 from samecluster.geometry.reach.linear_programs import REJECTED
-from samecluster.geometry.reach.members import (
-    MemberColumns,
-    row_scaled_inverse,
-    spread_basis,
-    unit_directions,
-)
+from samecluster.geometry.reach.members import MemberColumns
+from samecluster.geometry.reach.programs import row_scaled_inverse, spread_basis
+from samecluster.geometry.reach.slabs import unit_directions
 from tests.cases.reach_cases import gauge, lifted
 
 seeds = st.integers(0, 10**6)
@@ -37,7 +34,7 @@ def cluster_of(X: FloatArray, asked: list[int]) -> MemberColumns:
 
 
 def gauges(cluster: MemberColumns, points: FloatArray) -> list[float]:
-    return [gauge(cluster.columns, target) for target in cluster.lift(points)]
+    return [gauge(cluster.columns, target) for target in cluster.whitening.lift(points)]
 
 
 @given(seeds, st.integers(1, 4))
@@ -55,8 +52,10 @@ def test_columns_are_the_resolution_and_then_the_members() -> None:
     cluster = cluster_of(X, [3, 1, 4])
     assert cluster.ids.tolist() == [-1, -2, 3, 1, 4]
     assert cluster.members.tolist() == cluster.asked == [3, 1, 4]
-    assert cluster.columns[:2].tolist() == [[*(cluster.tau[j] * cluster.T[j]), 0] for j in range(2)]
-    assert (cluster.columns[2:] == cluster.lift(X[[3, 1, 4]])).all()
+    assert cluster.columns[:2].tolist() == [
+        [*(cluster.tau[j] * cluster.whitening.T[j]), 0] for j in range(2)
+    ]
+    assert (cluster.columns[2:] == cluster.whitening.lift(X[[3, 1, 4]])).all()
 
 
 def test_the_noise_covers_columns_of_a_resolution_above_the_range() -> None:
@@ -65,10 +64,12 @@ def test_the_noise_covers_columns_of_a_resolution_above_the_range() -> None:
     cluster = MemberColumns(X, np.array([1e-9, 1.0]), 0, np.ptp(X, axis=0))
     for axis in range(2):
         tau = Fraction(float(cluster.tau[axis]))
-        for r, noise in enumerate(cluster.noise[:-1].tolist()):
-            true = tau * Fraction(float(cluster.T[axis, r]))
+        for r, noise in enumerate(cluster.whitening.noise[:-1].tolist()):
+            true = tau * Fraction(float(cluster.whitening.T[axis, r]))
             assert abs(Fraction(float(cluster.columns[axis, r])) - true) <= Fraction(noise)
-    assert (cluster.noise[:-1] >= 2.0**-53 * (cluster.tau @ np.abs(cluster.T))).all()
+    assert (
+        cluster.whitening.noise[:-1] >= 2.0**-53 * (cluster.tau @ np.abs(cluster.whitening.T))
+    ).all()
 
 
 def test_a_cluster_that_absorbs_another_has_the_members_of_both_once() -> None:
@@ -94,7 +95,7 @@ def test_a_cluster_can_be_rebased_on_data_that_has_grown() -> None:
     assert cluster.X is X
     assert (cluster.columns == before).all()
     cluster.ask(45)
-    assert (cluster.columns[-1] == cluster.lift(X[[45]])[0]).all()
+    assert (cluster.columns[-1] == cluster.whitening.lift(X[[45]])[0]).all()
     cluster.whiten()
     assert sorted(cluster.members.tolist()) == [0, 1, 2, 3, 45]
 
@@ -105,14 +106,14 @@ def test_what_goes_to_a_worker_decides_points_alike_and_is_small() -> None:
     sent = pickle.loads(pickle.dumps(cluster.for_worker()))
     assert len(pickle.dumps(sent)) < 0.5 * X.nbytes
     assert len(cluster.X) == len(X)
-    assert len(cluster.buffer)
-    assert (sent.lift(X[:9]) == cluster.lift(X[:9])).all()
-    assert (sent.noise == cluster.noise).all()
-    single = cluster.lift(X[10:90]).astype(np.float32)
+    assert len(cluster.slabs.buffer)
+    assert (sent.whitening.lift(X[:9]) == cluster.whitening.lift(X[:9])).all()
+    assert (sent.whitening.noise == cluster.whitening.noise).all()
+    single = cluster.whitening.lift(X[10:90]).astype(np.float32)
     kernel, outcomes = Kernel(None), []
     for one in (cluster, sent):
-        start = kernel.nearest_direction(single, one.mean32, one.start_dirs)
-        args = single, start, one.starts, one.inverses, one.columns32, 1.5
+        start = kernel.nearest_direction(single, one.whitening.mean32, one.programs.directions)
+        args = single, start, one.programs.bases, one.programs.inverses, one.programs.columns, 1.5
         outcomes.append(kernel.solve(*args))
     assert (outcomes[0].status == outcomes[1].status).all()
     assert (outcomes[0].basis == outcomes[1].basis).all()
@@ -122,29 +123,34 @@ def test_a_witness_is_kept_until_a_column_breaks_it() -> None:
     X, bound = cloud(4, 200), 1.2
     cluster = cluster_of(X, [0, 1, 2])
     points = np.arange(3, 200)
-    single = cluster.lift(X[points]).astype(np.float32)
+    single = cluster.whitening.lift(X[points]).astype(np.float32)
     start = np.zeros(len(points), dtype=np.int64)
     solved = Kernel(None).solve(
-        single, start, cluster.starts, cluster.inverses, cluster.columns32, bound
+        single,
+        start,
+        cluster.programs.bases,
+        cluster.programs.inverses,
+        cluster.programs.columns,
+        bound,
     )
     out = np.flatnonzero(solved.status == REJECTED)
     value = np.abs(np.einsum("pr,pr->p", solved.pi[out], single[out]))
-    cluster.keep(points[out], solved.pi[out], value)
-    assert not len(cluster.broken(bound))
+    cluster.witnesses.keep(points[out], solved.pi[out], value)
+    assert not len(cluster.witnesses.broken(bound))
     far = points[out[np.argmax(value)]]
     cluster.append(np.array([far]))
-    freed = cluster.broken(bound)
+    freed = cluster.witnesses.broken(bound)
     assert far in freed
-    assert set(freed) | set(cluster.rejected) == set(points[out])
+    assert set(freed) | set(cluster.witnesses.rejected) == set(points[out])
     # Those that are left are still out of reach with the new column.
-    assert min(gauges(cluster, X[cluster.rejected]), default=np.inf) > bound * (1 - 1e-4)
+    assert min(gauges(cluster, X[cluster.witnesses.rejected]), default=np.inf) > bound * (1 - 1e-4)
 
 
 @given(seeds, st.integers(1, 3))
 def test_the_score_is_at_most_the_gauge(seed, d) -> None:
     X = cloud(seed, 40, d)
     cluster = cluster_of(X, list(range(8)))
-    score = cluster.score(cluster.lift(X[8:12]).astype(np.float32))
+    score = cluster.slabs.score(cluster.whitening.lift(X[8:12]).astype(np.float32))
     assert (score <= np.array(gauges(cluster, X[8:12])) * (1 + 1e-3)).all()
 
 
@@ -153,28 +159,28 @@ def test_extremes_stick_out_and_pruning_keeps_them_and_the_asked() -> None:
     cluster = cluster_of(X, [0, 1, 2])
     points = np.arange(3, 400)
     for part in np.array_split(points, 8):
-        new = cluster.extremes(part, cluster.lift(X[part]).astype(np.float32))
+        new = cluster.slabs.extremes(part, cluster.whitening.lift(X[part]).astype(np.float32))
         assert np.isin(new, part).all()
         if len(new):
             cluster.append(new)
-    again = cluster.extremes(points, cluster.lift(X[points]).astype(np.float32))
+    again = cluster.slabs.extremes(points, cluster.whitening.lift(X[points]).astype(np.float32))
     assert np.isin(again, cluster.members).all()
-    before, high = len(cluster.ids), cluster.high.copy()
+    before, high = len(cluster.ids), cluster.slabs.high.copy()
     cluster.prune()
     assert len(cluster.ids) == cluster.pruned < before
     assert np.isin([0, 1, 2], cluster.members).all()
-    assert (cluster.columns32[cluster.owner[0], :-1] @ cluster.dirs).max(axis=0) == pytest.approx(
-        high, rel=1e-5
-    )
+    assert (cluster.programs.columns[cluster.slabs.owner[0], :-1] @ cluster.slabs.dirs).max(
+        axis=0
+    ) == pytest.approx(high, rel=1e-5)
 
 
 def test_refining_looks_along_more_directions_and_drops_witnesses() -> None:
     cluster = cluster_of(cloud(6), [0, 1, 2, 3])
-    cluster.keep(np.array([7]), np.ones((1, 3), np.float32), np.array([9.0], np.float32))
-    count = cluster.dirs.shape[1]
+    cluster.witnesses.keep(np.array([7]), np.ones((1, 3), np.float32), np.array([9.0], np.float32))
+    count = cluster.slabs.dirs.shape[1]
     cluster.refine(3)
-    assert cluster.dirs.shape[1] == 3 * count
-    assert not len(cluster.rejected)
+    assert cluster.slabs.dirs.shape[1] == 3 * count
+    assert not len(cluster.witnesses.rejected)
 
 
 @given(seeds, st.integers(1, 5), st.integers(0, 20))
@@ -210,12 +216,14 @@ def test_no_slab_says_more_than_the_gauge(seed, d, n, share) -> None:
     cluster = MemberColumns(X, share * extent, 0, extent)
     for point in range(1, n):
         cluster.ask(point)
-    targets = cluster.lift(X[25:])
+    targets = cluster.whitening.lift(X[25:])
     tau = np.column_stack([np.diag(cluster.tau), np.zeros(d)])
     columns = np.vstack([lifted(X[:n]), tau])
-    for bound, y in zip(cluster.score(targets.astype(np.float32)), lifted(X[25:]), strict=True):
+    for bound, y in zip(
+        cluster.slabs.score(targets.astype(np.float32)), lifted(X[25:]), strict=True
+    ):
         assert bound <= gauge(columns, y) * (1 + 1e-4)
-    assert (np.abs(cluster.columns @ cluster.slabs().T) <= 1 + 1e-5).all()
+    assert (np.abs(cluster.columns @ cluster.slabs.rows().T) <= 1 + 1e-5).all()
 
 
 def test_a_resolution_of_zero_is_a_column_that_confirms_nothing() -> None:
@@ -228,7 +236,7 @@ def test_a_resolution_of_zero_is_a_column_that_confirms_nothing() -> None:
         assert np.linalg.matrix_rank(cluster.solving[spread_basis(cluster.solving)]) == 3
     cluster.prune()
     assert (cluster.columns[2:] == cluster.solving[2:]).all()
-    assert (cluster.columns32 == cluster.solving.astype(np.float32)).all()
+    assert (cluster.programs.columns == cluster.solving.astype(np.float32)).all()
 
 
 @pytest.mark.parametrize("size", [1e12, 1e30, 1e300])
@@ -242,12 +250,12 @@ def test_coordinates_with_a_value_far_beyond_all_others(size) -> None:
         cluster = MemberColumns(X, tau, 0, box, near=np.full(3, 20.0))
         for point in asked[1:]:
             cluster.ask(point)
-        assert np.isfinite(cluster.T).all()
+        assert np.isfinite(cluster.whitening.T).all()
         assert np.isfinite(cluster.columns).all()
         basis = spread_basis(cluster.solving)
         assert len(set(basis.tolist())) == 4
         assert np.isfinite(row_scaled_inverse(cluster.solving[basis].T)).all()
-    usual, both = cluster.noise_of(X[[8]]), cluster.noise_of(X[[8, 7]])
+    usual, both = cluster.whitening.noise_of(X[[8]]), cluster.whitening.noise_of(X[[8, 7]])
     assert usual.max() < 1e-3
     assert (both[0] == usual[0]).all()
     assert both[1].max() > 1e-4 * size * usual.max()

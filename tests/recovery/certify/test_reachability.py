@@ -22,6 +22,7 @@ def test_accepted_means_within_the_bound_and_rejected_comes_with_a_witness(seed,
     X = rng.normal(size=(d + 12, d))
     m = d + 3
     cluster = closure_over(X, margin, range(m)).clusters[0]
+    X = cluster.X  # scaled: witnesses are about these coordinates
     points = np.arange(m, len(X))
     test = ReachTest(Kernel(), margin)
     found = test.run(cluster, points)
@@ -35,7 +36,7 @@ def test_accepted_means_within_the_bound_and_rejected_comes_with_a_witness(seed,
             assert exact >= test.bound * (1 - NEAR)
             witness = found.solved.pi[at].astype(float)
             assert np.abs(cluster.columns @ witness).max() <= 1 + 1e-3
-            assert abs(cluster.lift(X[[point]])[0] @ witness) >= test.bound * (1 - 1e-3)
+            assert abs(cluster.whitening.lift(X[[point]])[0] @ witness) >= test.bound * (1 - 1e-3)
 
 
 def test_what_floats_cannot_decide_rationals_do() -> None:

@@ -17,7 +17,9 @@ import numpy as np
 from samecluster._typing import Array, BoolArray, IntArray
 from samecluster.geometry.reach.checks import Charges
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.geometry.reach.members import MemberColumns, spread_basis, unit_directions
+from samecluster.geometry.reach.members import MemberColumns
+from samecluster.geometry.reach.programs import spread_basis
+from samecluster.geometry.reach.slabs import unit_directions
 
 # Decision 9 has what was gained. Time per row and rows left over, in 8 columns: with 64 columns a
 # quarter less and a sixth more, with 256 half as much again and 3 % fewer. All others could be four
@@ -52,14 +54,15 @@ class ColumnSubsets:
 
     def __init__(self, cluster: MemberColumns, points: Array, kernel: Kernel, bound: float) -> None:
         self._directions = unit_directions(_DIRECTIONS, cluster.D - 1)
-        self._mean = cluster.mean32
-        self._charges = Charges.of(cluster.columns, spread_basis(cluster.columns), cluster.noise)
-        _, solved = cluster.solved(kernel, points, bound, stop=1 + _DEPTH * (bound - 1))
+        whitening, programs = cluster.whitening, cluster.programs
+        self._mean = whitening.mean32
+        self._charges = Charges.of(cluster.columns, spread_basis(cluster.columns), whitening.noise)
+        _, solved = programs.solved(kernel, points, bound, stop=1 + _DEPTH * (bound - 1))
         group = kernel.nearest_direction(points, self._mean, self._directions)
-        used = np.zeros((2 * _DIRECTIONS, len(cluster.columns32)), np.int64)
+        used = np.zeros((2 * _DIRECTIONS, len(programs.columns)), np.int64)
         np.add.at(used, (group[:, None], solved.basis), 1)
         numbers = np.argsort(-used, axis=1, kind="stable")[:, :_COLUMNS].astype(np.int32)
-        everything = np.arange(len(cluster.columns32), dtype=np.int32)
+        everything = np.arange(len(programs.columns), dtype=np.int32)
         self._neighbourhoods = []
         for at, own in enumerate(numbers):
             near = np.flatnonzero(group == at)[:_TRIED]
@@ -67,10 +70,10 @@ class ColumnSubsets:
                 near = near[_most_useful(points[near], solved.inverse[near], bound)]
                 bases, inverses = solved.basis[near], solved.inverse[near]
             else:
-                bases, inverses = cluster.starts[:1], cluster.inverses[:1]
+                bases, inverses = programs.bases[:1], programs.inverses[:1]
             self._neighbourhoods.append(
                 _Neighbourhood(
-                    cluster.columns32[own],
+                    programs.columns[own],
                     np.concatenate([own, everything]),
                     bases + np.int32(len(own)),
                     inverses,
@@ -87,7 +90,7 @@ class ColumnSubsets:
         with_basis: bool,
     ) -> tuple[IntArray, BoolArray, IntArray]:
         """Which of the points (p, D) are in reach for certain, as far as these columns go; none
-        of them may be farther out than ``cluster.near``.
+        of them may be farther out than ``cluster.whitening.near``.
 
         Returns an order of the points, whether each is shown in that order, and its basis; a basis
         is good for a proof only if one was asked for.
@@ -108,7 +111,7 @@ class ColumnSubsets:
             return order, shown, found.basis
         which = np.flatnonzero(found.reached)
         found.reached[which] = kernel.confirmed(
-            lifted, found, which, cluster.columns, cluster.noise, limit
+            lifted, found, which, cluster.columns, cluster.whitening.noise, limit
         )
         return order, found.reached, found.basis
 

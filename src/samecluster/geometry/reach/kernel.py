@@ -93,13 +93,21 @@ class Kernel:
         stop: float | None = None,
         private: Array | None = None,
     ) -> ProgramSolutions:
-        """Decide single precision targets; see `linear_programs.solve`."""
+        """Decide single precision targets; see `linear_programs.solve`. Compiled programs write to
+        memory that the next ones use again."""
         stop = bound * (1 - _SINGLE_ROOM) if stop is None else stop
         if self.compiled is None:
             return solve(targets, start, bases, inverses, columns, bound, stop, private=private)
         p, D = targets.shape
         own = np.zeros((0, D), np.float32) if private is None else private
-        out = self._buffers(p, D)
+        out = ProgramSolutions(
+            self.scratch("solved status", (p,), np.int8),
+            self.scratch("solved total", (p,), np.float32),
+            self.scratch("solved basis", (p, D), np.int32),
+            self.scratch("solved inverse", (p, D, D), np.float32),
+            self.scratch("solved pi", (p, D), np.float32),
+        )
+        out.pi[:] = 0.0
         self.compiled.solve(
             (0,) * D,
             targets,
@@ -203,18 +211,6 @@ class Kernel:
             )
         return found.reached
 
-    def _buffers(self, p: int, D: int) -> ProgramSolutions:
-        """For `solve` to write to; good until the next one is asked for."""
-        out = ProgramSolutions(
-            self.scratch("solved status", (p,), np.int8),
-            self.scratch("solved total", (p,), np.float32),
-            self.scratch("solved basis", (p, D), np.int32),
-            self.scratch("solved inverse", (p, D, D), np.float32),
-            self.scratch("solved pi", (p, D), np.float32),
-        )
-        out.pi[:] = 0.0
-        return out
-
     def scratch(self, name: str, shape: tuple[int, ...], dtype: Any = np.float64) -> Array:
         """An array to write to, in the same memory each time: fresh pages cost as much as a
         pivot."""
@@ -244,8 +240,8 @@ class Kernel:
         """The cluster in whose coordinates each point is most central; a guess, no proof."""
         f4, near = np.float32, np.zeros(len(points), np.int32)
         if self.compiled is not None:
-            T = np.array([c.T.ravel() for c in clusters], f4)
-            offsets = np.array([c.centre @ c.T + c.mean for c in clusters], f4)
+            T = np.array([c.whitening.T.ravel() for c in clusters], f4)
+            offsets = np.array([c.whitening.shift for c in clusters], f4)
             scales = np.array([1 / max(c.radius**2, _POINT) for c in clusters], f4)
             shape = (0,) * X.shape[1]
             self.compiled.nearest_cluster(shape, X, points, T, offsets, scales, near)
@@ -254,8 +250,8 @@ class Kernel:
             part = X[points[begin : begin + CHUNK]].astype(f4)
             best = np.full(len(part), np.inf, f4)
             for c, cluster in enumerate(clusters):
-                z = part @ cluster.T.astype(f4)
-                z -= (cluster.centre @ cluster.T + cluster.mean).astype(f4)
+                z = part @ cluster.whitening.T.astype(f4)
+                z -= cluster.whitening.shift.astype(f4)
                 size = np.einsum("pi,pi->p", z, z) / f4(max(cluster.radius**2, _POINT))
                 near[begin : begin + CHUNK][size < best] = c
                 np.minimum(best, size, out=best)
@@ -274,21 +270,19 @@ class Kernel:
         """Which of the records ``which`` pass the float check; ``noise`` as `checks.confirmed`."""
         noise = np.atleast_2d(noise)
         if self.compiled is None:
-            return np.concatenate(
-                [np.zeros(0, bool)]
-                + [
-                    checks.confirmed(
-                        targets[w],
-                        solved.basis[w],
-                        solved.inverse[w],
-                        columns,
-                        noise if len(noise) == 1 else noise[w],
-                        limit,
-                        None if private is None else private[w],
-                    )
-                    for w in np.array_split(which, len(which) // _PER_CHECK + 1)
-                ]
-            )
+            parts = [
+                checks.confirmed(
+                    targets[w],
+                    solved.basis[w],
+                    solved.inverse[w],
+                    columns,
+                    noise if len(noise) == 1 else noise[w],
+                    limit,
+                    None if private is None else private[w],
+                )
+                for w in np.array_split(which, len(which) // _PER_CHECK + 1)
+            ]
+            return np.concatenate(parts)
         good = np.zeros(len(targets), np.bool_)
         own = np.zeros((0, targets.shape[1])) if private is None else private
         self._compiled_checks.confirmed(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -13,12 +13,11 @@ from samecluster.questions.look import (
     Choice,
     Look,
     Marks,
-    Picks,
     Reply,
     Sheet,
     Unions,
+    unsure_of,
 )
-from samecluster.questions.pair import Verdict
 
 
 def without_blanks(look: Look, shown: Callable[[int], Any]) -> tuple[Look | None, frozenset[int]]:
@@ -49,21 +48,12 @@ def without_blanks(look: Look, shown: Callable[[int], Any]) -> tuple[Look | None
     return None, blank
 
 
-def with_unsure(look: Look, reply: Reply | None, blank: Collection[int]) -> Reply:
+def with_unsure(look: Look, reply: Reply | None, blank: frozenset[int]) -> Reply:
     """The reply to the whole look; all of it is unsure if there is none."""
-    unsure = tuple(item for item in look.shown if item in blank)
-    match look, reply:
-        case CheckSheet(), Marks():
-            hidden = tuple(item for item, beside in look.cells if {item, beside} & set(blank))
-            return replace(reply, unsure=(*reply.unsure, *hidden))
-        case Sheet(), Marks():
-            return replace(reply, unsure=(*reply.unsure, *unsure))
-        case Board(), Unions():
-            return replace(reply, unsure=(*reply.unsure, *unsure))
-        case Choice(), None:
-            return Picks(unsure=True)
-        case Sheet() | CheckSheet(), None:
-            return Marks(unsure=look.items)
-        case Board(), None:
-            return Unions(unsure=look.items)
-    return Verdict.UNSURE if reply is None else reply
+    if reply is None:
+        return unsure_of(look)
+    if not isinstance(reply, Marks | Unions):
+        return reply
+    cells = look.cells if isinstance(look, CheckSheet) else [(item,) for item in look.shown]
+    hidden = (cell[0] for cell in cells if not blank.isdisjoint(cell))
+    return replace(reply, unsure=(*reply.unsure, *hidden))

@@ -32,6 +32,19 @@ def said_of(look: Look, reply: Reply) -> dict[Question, Verdict]:
     return {question: said[question] for question in look.questions if question in said}
 
 
+def decoys_of(look: Look) -> list[Question]:
+    """The pairs of a look that are known to be different, which whoever sees it does not know."""
+    if not isinstance(look, CheckSheet):
+        return []
+    return [Question(*cell) for cell in look.cells if cell[0] in look.decoys]
+
+
+def said_of_decoys(look: Look, reply: Reply) -> dict[Question, Verdict]:
+    """What a person says about the decoys of a look: "same" of one that was overlooked."""
+    noticed = {*reply.marked, *reply.unsure} if isinstance(reply, Marks) else set()
+    return {pair: Verdict.of(pair.item not in noticed) for pair in decoys_of(look)}
+
+
 def decided(look: Look, verdicts: Mapping[Question, Verdict]) -> bool:
     """Whether nothing about the look is left to be voted on, if these pairs are settled."""
     if isinstance(look, Choice) and Verdict.SAME in verdicts.values():

@@ -2,41 +2,30 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from samecluster._parameters import check_at_least, check_positive
 from samecluster._typing import FloatArray
 from samecluster.errors import InvalidInputError, ProtocolError
-from samecluster.oracles.base import LookOracle, Oracle, checked_answer, checked_reply
+from samecluster.oracles.base import LookOracle, Oracle, checked_reply
 from samecluster.oracles.functions import FunctionOracle
-from samecluster.oracles.panel.look_votes import decided, reply_of, said_of, smaller
-from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person, spoken
+from samecluster.oracles.panel.estimates import PersonEstimates, goal_of
+from samecluster.oracles.panel.look_votes import (
+    decided,
+    decoys_of,
+    reply_of,
+    said_of,
+    said_of_decoys,
+    smaller,
+)
+from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person
+from samecluster.oracles.panel.votes import PanelVotes
 from samecluster.proof.fingerprint import fingerprint
-from samecluster.questions.look import CheckSheet, Look, LookSizes, Marks, Reply
+from samecluster.questions.look import Look, Reply
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
-from samecluster.questions.reliability import Reliability, log_odds, probability
-
-# Odds that only rounding keeps from the goal count as there: an error of 1 % settles 99 %.
-_ROUNDING = 1e-9
-
-
-@dataclass(eq=False)
-class _Record:
-    """All that a panel remembers; a panel and the panels bound from it share one."""
-
-    reliabilities: dict[str, Reliability]
-    remembered: dict[tuple[Question, str], Verdict]
-    answers: list[Answer] = field(default_factory=list)
-    votes: dict[Question, list[Answer]] = field(default_factory=dict)
-    outcomes: dict[Question, PanelOutcome] = field(default_factory=dict)
-    n_answers: Counter[str] = field(default_factory=Counter)
-    n_alone: Counter[str] = field(default_factory=Counter)
-    n_judged: Counter[Question] = field(default_factory=Counter)
-    data: str | None = None
 
 
 class Panel(LookOracle):
@@ -93,23 +82,15 @@ class Panel(LookOracle):
     ) -> None:
         if not people:
             raise InvalidInputError("people must name at least one oracle")
-        if not 0.5 < confidence < 1:
-            raise InvalidInputError(f"confidence must be above 1/2 and below 1, got {confidence}")
-        check_positive("strength", strength)
-        check_at_least("check_every", check_every, 1)
         self._people = {
             name: person if isinstance(person, Oracle) else FunctionOracle(person)
             for name, person in people.items()
         }
         self._confidence = confidence
-        self._goal = log_odds(confidence) - _ROUNDING
-        self._check_every = check_every
-        errors = _errors(error, self._people)
-        self._record = _Record(
-            {name: Reliability(errors[name], strength) for name in self._people},
-            _remembered(answers, self._people),
-        )
-        self._refuse_if_it_can_never_settle()
+        self._estimates = PersonEstimates(people, confidence, error, strength, check_every)
+        self._votes = PanelVotes(answers, people.keys())
+        self._outcomes: dict[Question, PanelOutcome] = {}
+        self._data: str | None = None
 
     def __repr__(self) -> str:
         return f"Panel({', '.join(self._people)}; confidence={self._confidence})"
@@ -117,12 +98,12 @@ class Panel(LookOracle):
     def bound_to(self, X: FloatArray) -> Panel:
         """This panel for the rows of X. Answers and estimates are shared with it."""
         data = fingerprint(X)
-        if self._record.data not in (None, data):
+        if self._data not in (None, data):
             raise InvalidInputError("this panel has answered for other data; make a new one")
-        bound = object.__new__(Panel)
-        bound.__dict__.update(self.__dict__)
-        bound._people = {name: person.bound_to(X) for name, person in self._people.items()}
-        self._record.data = data
+        people = {name: person.bound_to(X) for name, person in self._people.items()}
+        self._data = data
+        bound = copy.copy(self)
+        bound._people = people
         return bound
 
     @property
@@ -131,9 +112,7 @@ class Panel(LookOracle):
 
     def answer(self, question: Question) -> Verdict:
         """The verdict of as many people as it takes; a settled question costs nothing."""
-        if question not in self._record.outcomes:
-            self._put(question, self._goal)
-        return self._record.outcomes[question].verdict
+        return super().answer(question)
 
     def look_sizes(self, wanted: LookSizes) -> LookSizes:
         """What all of these people can answer."""
@@ -145,37 +124,62 @@ class Panel(LookOracle):
         """The verdicts on several questions, one after the other."""
         return [self.answer(question) for question in questions]
 
+    def reply(self, look: Look) -> Reply:
+        """Put a look to as many people as it takes; each sees what is open when it is their turn.
+
+        A decoy is noticed unless the votes on it would have settled "same".
+        """
+        on_decoys: dict[Question, list[Answer]] = {pair: [] for pair in decoys_of(look)}
+        while open_ := self._open(look):
+            # Who has voted on all that is open: nobody else is out of question.
+            done = set.intersection(*(self._voters(q) for q in open_))
+            if (name := self._next(done)) is None:
+                break
+            for vote in self._put(name, look, open_):
+                on_decoys[vote.question].append(vote)
+        for question in look.questions:
+            if question not in self._outcomes and (
+                self._is_settled(question) or len(self._voters(question)) == len(self._people)
+            ):
+                self._close(question)
+        known = {q: self._outcomes[q].verdict for q in look.questions if q in self._outcomes}
+        goal, log_odds = self._estimates.goal, self._estimates.log_odds
+        return reply_of(look, known, {q.item for q, on in on_decoys.items() if log_odds(on) < goal})
+
     def again(self, question: Question, confidence: float | None = None) -> Verdict:
         """Put a question to people who have not answered it, and decide again on all votes.
 
         Stops at the higher ``confidence``, by default when everybody has answered. The verdict is
         "unsure" if the votes no longer reach the panel's own confidence.
         """
-        if confidence is not None and not 0.5 < confidence < 1:
-            raise InvalidInputError(f"confidence must be above 1/2 and below 1, got {confidence}")
-        self._put(question, math.inf if confidence is None else log_odds(confidence) - _ROUNDING)
-        return self._record.outcomes[question].verdict
+        goal = math.inf if confidence is None else goal_of(confidence)
+        while not self._is_settled(question, goal):
+            if (name := self._next(self._voters(question))) is None:
+                break
+            self._put(name, question, [question])
+        self._close(question)
+        return self._outcomes[question].verdict
 
     @property
     def answers(self) -> tuple[Answer, ...]:
         """Every single answer, with who gave it, in the order in which they came."""
-        return tuple(self._record.answers)
+        return tuple(self._votes.in_order)
 
     @property
     def n_answers(self) -> int:
         """How many single answers were used."""
-        return len(self._record.answers)
+        return len(self._votes.in_order)
 
     @property
     def outcomes(self) -> tuple[PanelOutcome, ...]:
         """What became of each question, in the order in which they were closed."""
-        return tuple(self._record.outcomes.values())
+        return tuple(self._outcomes.values())
 
     def outcome(self, question: Question) -> PanelOutcome:
         """What became of a question; ProtocolError if it was not asked."""
-        if question not in self._record.outcomes:
+        if question not in self._outcomes:
             raise ProtocolError(f"the panel was not asked about {question}")
-        return self._record.outcomes[question]
+        return self._outcomes[question]
 
     def weight(self, question: Question) -> float:
         """The log-odds of a question's verdict by today's estimates; 0 if it was left unsure.
@@ -183,7 +187,7 @@ class Panel(LookOracle):
         Below zero if those estimates speak for the opposite.
         """
         outcome = self.outcome(question)
-        return SIGN[outcome.verdict] * self._log_odds(outcome.votes)
+        return SIGN[outcome.verdict] * self._estimates.log_odds(outcome.votes)
 
     def doubtful(self) -> list[Question]:
         """Settled questions that by today's estimates would not reach the confidence.
@@ -192,195 +196,64 @@ class Panel(LookOracle):
         """
         return [
             outcome.question
-            for outcome in self._record.outcomes.values()
-            if outcome.verdict is not Verdict.UNSURE and self.weight(outcome.question) < self._goal
+            for outcome in self._outcomes.values()
+            if outcome.verdict is not Verdict.UNSURE
+            and self.weight(outcome.question) < self._estimates.goal
         ]
 
     def report(self) -> tuple[Person, ...]:
         """What is known about each person, in the order in which they were named."""
-        record = self._record
         return tuple(
-            Person.seen(name, known, record.outcomes.values())
-            for name, known in record.reliabilities.items()
+            Person.seen(name, known, self._outcomes.values())
+            for name, known in self._estimates.reliabilities.items()
         )
 
-    def _put(self, question: Question, goal: float) -> None:
-        # If a person fails to answer, the other votes stay, and only that person is asked again.
-        votes = self._record.votes.setdefault(question, [])
-        while not self._enough(votes, goal) and (name := self._next(votes)) is not None:
-            votes.append(self._vote(name, question))
-        self._close(question, votes)
-        self._learn(question, votes)
-
-    def reply(self, look: Look) -> Reply:
-        """Put a look to as many people as it takes; each sees what is open when it is their turn.
-
-        A decoy is noticed unless the votes on it would have settled "same".
-        """
-        votes = {q: self._record.votes.setdefault(q, []) for q in look.questions}
-        on_decoys: dict[int, list[Answer]] = {
-            item: [] for item in getattr(look, "decoys", ()) or ()
-        }
-        while open_ := self._open(look, votes):
-            # Who has voted on all that is open: nobody else is out of question.
-            done = set.intersection(*({vote.who for vote in votes[q]} for q in open_))
-            name = self._next([vote for vote in votes[open_[0]] if vote.who in done])
-            if name is None:
-                break
-            self._vote_on_look(name, look, open_, votes, on_decoys)
-        outcomes = self._record.outcomes
-        for question in [q for q in votes if q not in outcomes]:
-            cast = votes[question]
-            if self._enough(cast, self._goal) or len(cast) == len(self._people):
-                self._close(question, cast)
-                self._learn(question, cast)
-        verdicts = {q: outcomes[q].verdict for q in votes if q in outcomes}
-        noticed = {i for i, cast in on_decoys.items() if self._log_odds(cast) < self._goal}
-        return reply_of(look, verdicts, noticed)
-
-    def _open(self, look: Look, votes: Mapping[Question, list[Answer]]) -> list[Question]:
+    def _open(self, look: Look) -> list[Question]:
         """The pairs of a look that more people must be asked about."""
-        outcomes = self._record.outcomes
-        settled = {q: outcomes[q].verdict for q in votes if q in outcomes}
-        for q in votes.keys() - settled.keys():
-            if self._enough(votes[q], self._goal):
-                settled[q] = Verdict.of(self._log_odds(votes[q]) > 0)
-        return [] if decided(look, settled) else [q for q in votes if q not in settled]
+        settled = {}
+        for question in look.questions:
+            if question in self._outcomes:
+                settled[question] = self._outcomes[question].verdict
+            elif self._is_settled(question):
+                odds = self._estimates.log_odds(self._votes.on[question])
+                settled[question] = Verdict.of(odds > 0)
+        return [] if decided(look, settled) else [q for q in look.questions if q not in settled]
 
-    def _vote_on_look(
-        self,
-        name: str,
-        look: Look,
-        open_: Sequence[Question],
-        votes: Mapping[Question, list[Answer]],
-        on_decoys: Mapping[int, list[Answer]],
-    ) -> None:
-        """One person's votes on the open pairs of a look, those given before included."""
-        record = self._record
-        mine = [q for q in open_ if all(vote.who != name for vote in votes[q])]
-        said = {q: known for q in mine if (known := record.remembered.get((q, name)))}
+    def _is_settled(self, question: Question, goal: float | None = None) -> bool:
+        """Whether the votes on a question are enough."""
+        goal = self._estimates.goal if goal is None else goal
+        return self._estimates.are_enough(self._votes.on[question], goal)
+
+    def _voters(self, question: Question) -> set[str | None]:
+        return {vote.who for vote in self._votes.on[question]}
+
+    def _next(self, asked: Collection[str | None]) -> str | None:
+        """Whom to ask: whose answer counts most, then who has been asked least."""
+        return min(
+            (name for name in self._people if name not in asked),
+            key=lambda name: (-abs(self._estimates.weight(name)), self._votes.n_by[name]),
+            default=None,
+        )
+
+    def _put(self, name: str, look: Look, open_: Sequence[Question]) -> list[Answer]:
+        """One person votes on the open pairs of a look; returns what is said of decoys.
+
+        If a person fails to answer, the other votes stay, and only that person is asked again.
+        """
+        mine = [question for question in open_ if name not in self._voters(question)]
+        said, on_decoys = self._votes.given(mine, name), {}
         if left := set(mine) - said.keys():
             part = smaller(look, left)
             reply = checked_reply(self._people[name], part)
             said |= said_of(part, reply)
-            if isinstance(part, CheckSheet) and isinstance(reply, Marks):
-                for item in part.decoys:
-                    overlooked = item not in (*reply.marked, *reply.unsure)
-                    verdict = Verdict.of(overlooked)
-                    on_decoys[item].append(Answer(Question(*_cell(part, item)), verdict, name))
+            on_decoys = said_of_decoys(part, reply)
         for question in mine:
             # What a person left out counts as unsure: another one is asked.
-            verdict = said.get(question, Verdict.UNSURE)
-            votes[question].append(Answer(question, verdict, name))
-            record.answers.append(votes[question][-1])
-            record.n_answers[name] += 1
+            self._votes.cast(question, said.get(question, Verdict.UNSURE), name)
+        return [Answer(pair, verdict, name) for pair, verdict in on_decoys.items()]
 
-    def _vote(self, name: str, question: Question) -> Answer:
-        record = self._record
-        verdict = record.remembered.get((question, name))
-        if verdict is None:
-            verdict = checked_answer(self._people[name], question)
-        answer = Answer(question, verdict, name)
-        record.answers.append(answer)
-        record.n_answers[name] += 1
-        return answer
-
-    def _next(self, votes: Sequence[Answer]) -> str | None:
-        """Whom to ask: whose answer counts most, then who has been asked least."""
-        asked = {vote.who for vote in votes}
-        reliabilities, n_answers = self._record.reliabilities, self._record.n_answers
-        return min(
-            (name for name in self._people if name not in asked),
-            key=lambda name: (-abs(reliabilities[name].weight), n_answers[name]),
-            default=None,
-        )
-
-    def _enough(self, votes: Sequence[Answer], goal: float) -> bool:
-        if abs(self._log_odds(votes)) < goal:
-            return False
-        voices = spoken(votes)
-        return len(voices) > 1 or not self._check_due(voices[0])
-
-    def _check_due(self, vote: Answer) -> bool:
-        """Whether one person would settle this alone, and it is time to ask a second one too."""
-        record, name = self._record, str(vote.who)
-        learns = not math.isinf(record.reliabilities[name].strength)
-        return learns and record.n_alone[name] % self._check_every == 0
-
-    def _log_odds(self, votes: Iterable[Answer]) -> float:
-        """Of "same" against "different", if both were equally likely before."""
-        reliabilities = self._record.reliabilities
-        return sum(SIGN[vote.verdict] * reliabilities[str(vote.who)].weight for vote in votes)
-
-    def _close(self, question: Question, votes: Sequence[Answer]) -> None:
-        odds, decisive = 0.0, None
-        for vote in votes:
-            was_settled = abs(odds) >= self._goal
-            odds += self._log_odds([vote])
-            if abs(odds) < self._goal:
-                decisive = None
-            elif not was_settled:
-                decisive = vote.who
-        verdict = Verdict.UNSURE if decisive is None else Verdict.of(odds > 0)
-        self._record.outcomes[question] = PanelOutcome(
-            question, verdict, probability(odds), tuple(votes), decisive
-        )
-
-    def _learn(self, question: Question, votes: Sequence[Answer]) -> None:
-        """Judge those who spoke by what all said; who spoke alone cannot be judged."""
-        record = self._record
-        voices = spoken(votes)
-        n_judged = record.n_judged[question]
-        if voices and not n_judged:
-            first = str(voices[0].who)
-            record.n_alone[first] += abs(record.reliabilities[first].weight) >= self._goal
-        if len(voices) < 2:
-            return
-        record.n_judged[question] = len(voices)
-        odds = self._log_odds(voices)
-        for vote in voices[n_judged:]:
-            wrong = probability(-SIGN[vote.verdict] * odds)
-            name = str(vote.who)
-            record.reliabilities[name] = record.reliabilities[name].after(wrong)
-
-    def _refuse_if_it_can_never_settle(self) -> None:
-        """Estimates improve as people agree; with one person, or known error rates, they cannot."""
-        known = self._record.reliabilities.values()
-        if len(known) > 1 and not all(math.isinf(one.strength) for one in known):
-            return
-        most = sum(abs(one.weight) for one in known)
-        if most < self._goal:
-            raise InvalidInputError(
-                f"confidence {self._confidence} is out of reach: all of these people together give "
-                f"{probability(most):.4f}; name more people or state a lower confidence"
-            )
-
-
-def _cell(sheet: CheckSheet, item: int) -> tuple[int, int]:
-    return next(cell for cell in sheet.cells if cell[0] == item)
-
-
-def _errors(error: float | Mapping[str, float], people: Iterable[str]) -> dict[str, float]:
-    errors = {}
-    for name in people:
-        rate = error.get(name) if isinstance(error, Mapping) else error
-        if rate is None:
-            raise InvalidInputError(f"error has no entry for {name!r}")
-        if not 0 < rate < 0.5:
-            raise InvalidInputError(f"error must be above 0 and below 1/2, got {rate} for {name!r}")
-        errors[name] = float(rate)
-    return errors
-
-
-def _remembered(
-    answers: Iterable[Answer], people: Iterable[str]
-) -> dict[tuple[Question, str], Verdict]:
-    remembered: dict[tuple[Question, str], Verdict] = {}
-    names = set(people)
-    for answer in answers:
-        if answer.who not in names:
-            raise InvalidInputError(f"an answer is by {answer.who!r}, who is not on the panel")
-        key = (answer.question, answer.who)
-        if remembered.setdefault(key, answer.verdict) is not answer.verdict:
-            raise InvalidInputError(f"{answer.who} gave two verdicts on {answer.question}")
-    return remembered
+    def _close(self, question: Question) -> None:
+        """What the votes on a question make of it, and what they say about people."""
+        votes, before = self._votes.on[question], self._outcomes.get(question)
+        self._outcomes[question] = self._estimates.outcome(question, votes)
+        self._estimates.learn(votes, () if before is None else before.votes)

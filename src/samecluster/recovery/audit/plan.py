@@ -13,7 +13,8 @@ import numpy as np
 
 from samecluster._typing import IntArray
 from samecluster.errors import RefutedError
-from samecluster.questions.look import PAIRS, Choice, Look, LookSizes
+from samecluster.questions.look import Choice, Look
+from samecluster.questions.look_sizes import PAIRS, LookSizes
 from samecluster.questions.pair import Answer, Question, Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.audit.audit import Audit

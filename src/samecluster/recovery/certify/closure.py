@@ -141,7 +141,7 @@ class Closure:
                 self._close_one(c, mine)
                 continue
             last = level == len(self.X) and not self.sampled
-            self.clusters[c].deep_starts(self.kernel, self.bound)
+            self.clusters[c].programs.deepen(self.kernel, self.bound)
             self._sweep(c, mine[_SAMPLE:], learn=not last)
             if last and (self.labels[mine] < 0).any():
                 self._learn_all(c, mine[self.labels[mine] == c])
@@ -155,13 +155,12 @@ class Closure:
 
     def _learn_all(self, c: int, points: Array) -> None:
         """The extremes of points accepted without learning; only needed if some were not."""
+        cluster = self.clusters[c]
         for begin in range(0, len(points), CHUNK):
             part = points[begin : begin + CHUNK]
-            new = self.clusters[c].extremes(
-                part, self.clusters[c].lift(self.X[part]).astype(np.float32)
-            )
+            new = cluster.slabs.extremes(part, cluster.whitening.lift32(self.X[part]))
             if len(new):
-                self.clusters[c].append(new)
+                cluster.append(new)
 
     def _open(self, level: int) -> Array:
         prefix = self.order[:level]
@@ -184,23 +183,24 @@ class Closure:
         Tried on the few rejected points nearest to acceptance when the columns add nothing more;
         for them it makes closure complete in all members, not only in the columns.
         """
-        cluster = self.clusters[c]
-        open_ = np.flatnonzero(self.labels[cluster.rejected] < 0)
-        open_ = open_[np.argsort(cluster.value[open_])[:_FEW]]
+        cluster, witnesses = self.clusters[c], self.clusters[c].witnesses
+        open_ = np.flatnonzero(self.labels[witnesses.rejected] < 0)
+        open_ = open_[np.argsort(witnesses.value[open_])[:_FEW]]
         if not len(open_):
             return False
         members = np.flatnonzero(self.labels == c)
         if len(members) > _MOST_TRIED:
             return False
-        pi, top, at = cluster.pi[open_], np.zeros(len(open_), np.float32), np.zeros(len(open_), int)
+        pi, top = witnesses.pi[open_], np.zeros(len(open_), np.float32)
+        at = np.zeros(len(open_), int)
         for begin in range(0, len(members), CHUNK):
-            part = cluster.lift(self.X[members[begin : begin + CHUNK]]).astype(np.float32)
+            part = cluster.whitening.lift32(self.X[members[begin : begin + CHUNK]])
             values = np.abs(part @ pi.T)
             where = values.argmax(axis=0)
             best = values[where, np.arange(len(where))]
             at = np.where(best > top, begin + where, at)
             top = np.maximum(best, top)
-        breaks = cluster.value[open_] / top <= self.bound
+        breaks = witnesses.value[open_] / top <= self.bound
         new = np.setdiff1d(members[at[breaks]], cluster.ids)
         if len(new):
             cluster.append(new)
@@ -218,7 +218,7 @@ class Closure:
         cluster = self.clusters[c]
         chunk, before, size = self.kernel.chunk, cluster.added, len(cluster.ids)
         while len(points):
-            known = len(cluster.rejected)
+            known = len(cluster.witnesses.rejected)
             share = self._test(c, points[:chunk], True)
             points = points[chunk:]
             if share > _MOSTLY_ACCEPTED:
@@ -242,7 +242,7 @@ class Closure:
         """One batch of programs: label and log what is proven, keep witnesses of the rest."""
         found = self.reach.run(self.clusters[c], points)
         if learn:  # else a sweep from deep starts
-            self.clusters[c].learn_starts(found.start, found.solved)
+            self.clusters[c].programs.learn(found.start, found.solved)
         self._accept(c, points, found, learn)
         self._reject(c, points, found)
         return len(found.accepted) / len(points)
@@ -254,7 +254,7 @@ class Closure:
         self.labels[points[which]] = c
         self.log.add_inside(c, points[which], cluster.ids[found.solved.basis[which]])
         if learn:
-            new = cluster.extremes(points[which], found.lifted[which])
+            new = cluster.slabs.extremes(points[which], found.lifted[which])
             if len(new):
                 cluster.append(new)
             if len(cluster.ids) > max(_PRUNED_FROM, _PRUNED_GROWTH * cluster.pruned):
@@ -268,7 +268,7 @@ class Closure:
         pi = found.solved.pi[left]
         value = np.einsum("pr,pr->p", found.lifted[left], pi)
         least = np.float32(self.bound * (1 + _CLAMP))
-        self.clusters[c].keep(points[left], pi, np.maximum(np.abs(value), least))
+        self.clusters[c].witnesses.keep(points[left], pi, np.maximum(np.abs(value), least))
 
     @QUIET
     def join(self, c: int, points: Array) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from samecluster._typing import Array, BoolArray, FloatArray, IntArray
-from samecluster.geometry.reach.members import spread_basis
+from samecluster.geometry.reach.programs import spread_basis
 from samecluster.geometry.semidefinite.certificates import (
     exact_certificate,
     holds_for_each,
@@ -126,11 +126,12 @@ class EllipsoidPool:
         cluster = self.known.closure.clusters[self.cluster]
         if len(members) < 2 * cluster.D:
             real = cluster.columns[cluster.D - 1 :]
-            far = np.argsort(-np.sum((real[:, :-1] - cluster.mean) ** 2, axis=1))[: cluster.D]
+            away = np.sum((real[:, :-1] - cluster.whitening.mean) ** 2, axis=1)
+            far = np.argsort(-away)[: cluster.D]
             some = cluster.members[np.append(spread_basis(real), far)]
             members += _missing(some[np.isin(some, self.trial.columns)], members)
         if len(others) < _NEAREST and len(self.trial.front):
-            z = cluster.lift(self.known.closure.X[self.trial.front])[:, :-1] - cluster.mean
+            z = cluster.whitening.from_mean(self.known.closure.X[self.trial.front])
             near = np.argsort(np.sum(z**2, axis=1))[:_NEAREST]
             others += _missing(self.trial.front[near], others)
         return members, others

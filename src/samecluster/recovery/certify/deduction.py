@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from samecluster._typing import FloatArray, IntArray
+from samecluster._typing import IntArray
 from samecluster.geometry.reach.kernel import compiled_decisions
-from samecluster.geometry.reach.members import spread_basis
+from samecluster.geometry.reach.programs import spread_basis
 from samecluster.geometry.semidefinite.certificates import exact_certificate
 from samecluster.geometry.semidefinite.solver import Feasibility, round_coordinates
 from samecluster.recovery.certify.complete_test import CompleteTest, EllipsoidPool, lifted, weighted
@@ -227,7 +227,7 @@ class Deduction:
         """The non-members that matter: the nearest in the cluster's own coordinates."""
         if len(others) <= _FRONT:
             return others
-        cluster = self.known.closure.clusters[c]
-        z: FloatArray = cluster.lift(self.known.closure.X[others])[:, :-1] - cluster.mean
+        closure = self.known.closure
+        z = closure.clusters[c].whitening.from_mean(closure.X[others])
         near = np.argpartition(np.sum(z**2, axis=1), _FRONT)[:_FRONT]
         return others[np.sort(near)]

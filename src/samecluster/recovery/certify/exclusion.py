@@ -11,11 +11,11 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.geometry.reach import checks, linear_programs
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.geometry.reach.members import MemberColumns, row_scaled_inverse, spread_basis
+from samecluster.geometry.reach.members import MemberColumns
+from samecluster.geometry.reach.programs import row_scaled_inverse, spread_basis
 from samecluster.recovery.certify.prefilter import likely_reached
 from samecluster.recovery.certify.reachability import QUIET
 
-_ROOM = 1 + 1e-5  # slabs are in single precision, which is off by less
 _NO_BOUND = 1e30
 _TINY = 1e-300  # a cluster of one point has no radius
 
@@ -31,12 +31,14 @@ class Exclusion:
     @QUIET
     def reached(self, cluster: MemberColumns, items: Array) -> Array:
         """Those of the items that the cluster reaches now, whatever their label."""
-        lifted = cluster.lift(cluster.X[items])
-        near = np.flatnonzero(cluster.score(lifted.astype(np.float32)) <= self.bound * _ROOM)
+        whitening = cluster.whitening
+        lifted = whitening.lift(cluster.X[items])
+        near = np.flatnonzero(cluster.slabs.inside(lifted.astype(np.float32), self.bound))
         if not len(near):
             return items[:0]
-        noise, columns = cluster.noise_of(cluster.X[items[near]]), cluster.columns
-        shown, _ = self._shown(cluster.starts[0], lifted[near], cluster.solving, columns, noise)
+        noise, columns = whitening.noise_of(cluster.X[items[near]]), cluster.columns
+        basis, targets = cluster.programs.bases[0], lifted[near]
+        shown, _ = self._shown(basis, targets, cluster.solving, columns, noise)
         return np.asarray(items[near[shown]])
 
     @QUIET
@@ -47,10 +49,11 @@ class Exclusion:
 
         Returns it with the columns that show it, or None.
         """
-        own = cluster.lift(cluster.X[[item]])
+        whitening = cluster.whitening
+        own = whitening.lift(cluster.X[[item]])
         solving, columns = (np.vstack([c, own]) for c in (cluster.solving, cluster.columns))
-        targets = cluster.lift(cluster.X[others])
-        noise = cluster.noise_of(cluster.X[others], cluster.X[[item]])
+        targets = whitening.lift(cluster.X[others])
+        noise = whitening.noise_of(cluster.X[others], cluster.X[[item]])
         shown, bases = self._shown(spread_basis(solving), targets, solving, columns, noise)
         if not len(shown):
             return None
@@ -75,16 +78,17 @@ class Exclusion:
         ``others`` are known non-members; for each item the few likeliest are tried. Returns the
         items, the non-member that shows each, and the columns (the item itself among them).
         """
-        lifted, outer = cluster.lift(cluster.X[items]), cluster.lift(cluster.X[others])
-        likely = likely_reached(lifted[:, :-1], outer[:, :-1], cluster.mean)
+        X, whitening = cluster.X, cluster.whitening
+        lifted, outer = whitening.lift(X[items]), whitening.lift(X[others])
+        likely = likely_reached(lifted[:, :-1], outer[:, :-1], whitening.mean)
         found: list[tuple[Array, Array, Array]] = []
         todo = np.arange(len(items))
         for tried in likely.T:
             targets, private = outer[tried[todo]], lifted[todo]
             single, own = targets.astype(np.float32), private.astype(np.float32)
-            _, solved = cluster.solved(self.kernel, single, self.bound, private=own)
+            _, solved = cluster.programs.solved(self.kernel, single, self.bound, private=own)
             which = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
-            noise = cluster.noise_of(cluster.X[others[tried[todo]]], cluster.X[items[todo]])
+            noise = whitening.noise_of(X[others[tried[todo]]], X[items[todo]])
             good = self.kernel.confirmed(
                 targets, solved, which, cluster.columns, noise, self.limit, private
             )
@@ -101,13 +105,13 @@ class Exclusion:
     @QUIET
     def gauges(self, cluster: MemberColumns, items: Array) -> Array:
         """The gauge of each item against the cluster's columns, in double precision."""
-        lifted = cluster.lift(cluster.X[items])
-        return _solve_from(cluster.starts[0], lifted, cluster.solving, _NO_BOUND, 0.0).total
+        lifted = cluster.whitening.lift(cluster.X[items])
+        return _solve_from(cluster.programs.bases[0], lifted, cluster.solving, _NO_BOUND, 0.0).total
 
     @QUIET
     def norm(self, cluster: MemberColumns, item: int) -> float:
         """How far an item lies from the middle of a cluster, in units of the cluster's radius."""
-        offset = cluster.lift(cluster.X[[item]])[0, :-1] - cluster.mean
+        offset = cluster.whitening.from_mean(cluster.X[[item]])[0]
         return float(np.linalg.norm(offset)) / max(cluster.radius, _TINY)
 
 

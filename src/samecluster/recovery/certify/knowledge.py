@@ -307,6 +307,6 @@ class Knowledge:
     @QUIET
     def nearest(self, item: int, cluster: int, members: Sequence[int]) -> int:
         """The member that lies nearest, in the cluster's own coordinates."""
-        own = self.closure.clusters[cluster]
+        own = self.closure.clusters[cluster].whitening
         gaps = own.lift(self.closure.X[list(members)]) - own.lift(self.closure.X[[item]])
         return members[int(np.argmin(np.sum(gaps**2, axis=1)))]

@@ -34,18 +34,18 @@ class SlabFilter:
         self._lift(cluster)
 
     def _lift(self, cluster: MemberColumns) -> None:
-        self.whitening = cluster.T
+        self.whitening = cluster.whitening.T
         self.lifted = np.empty((len(self.points), cluster.D), np.float32)
         for begin in range(0, len(self.points), CHUNK):
             part = self.points[begin : begin + CHUNK]
-            self.lifted[begin : begin + CHUNK] = cluster.lift(self.X[part])
+            self.lifted[begin : begin + CHUNK] = cluster.whitening.lift(self.X[part])
 
     def survivors(self, cluster: MemberColumns, excluded: Array) -> Array:
         """Points that are not ``excluded`` (n,) and that no slab rules out, deepest first."""
-        if self.whitening is not cluster.T:
+        if self.whitening is not cluster.whitening.T:
             self._lift(cluster)
         bound = np.float32(self.bound * _ROOM)
-        slabs = cluster.slabs()
+        slabs = cluster.slabs.rows()
         todo = np.flatnonzero(~excluded[self.points])
         had = self.own[todo] >= 0
         mine = todo[had]
@@ -58,10 +58,10 @@ class SlabFilter:
 
     def candidates(self, cluster: MemberColumns, labels: Array) -> Array:
         """Points without a label (n,) that no slab and no kept witness rules out, deepest first."""
-        freed = cluster.broken(self.bound)
+        freed = cluster.witnesses.broken(self.bound)
         freed = freed[np.sort(np.unique(freed, return_index=True)[1])]
         excluded = labels >= 0
-        excluded[cluster.rejected] = True
+        excluded[cluster.witnesses.rejected] = True
         excluded[freed] = True
         new = self.survivors(cluster, excluded)
         return np.concatenate([freed[labels[freed] < 0], new])
@@ -69,13 +69,14 @@ class SlabFilter:
 
 def not_ruled_out(cluster: MemberColumns, points: Array, known: int, bound: float) -> Array:
     """The points that no witness found since ``known`` rules out; the others keep theirs."""
-    held = np.flatnonzero(cluster.value[known:] > bound) + known
+    witnesses = cluster.witnesses
+    held = np.flatnonzero(witnesses.value[known:] > bound) + known
     if not len(held):
         return points
-    lifted = (cluster.lift(cluster.X[part]).astype(np.float32) for part in _blocks(points))
-    at, value = _strongest(lifted, cluster.pi[held])
+    lifted = (cluster.whitening.lift32(cluster.X[part]) for part in _blocks(points))
+    at, value = _strongest(lifted, witnesses.pi[held])
     over = value > bound * (1 + _WITNESS_ROOM)
-    cluster.keep(points[over], cluster.pi[held[at[over]]], value[over])
+    witnesses.keep(points[over], witnesses.pi[held[at[over]]], value[over])
     return np.asarray(points[~over])
 
 

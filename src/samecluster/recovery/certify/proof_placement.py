@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from samecluster.questions.look import PAIRS, LookSizes
+from samecluster.questions.look_sizes import PAIRS, LookSizes
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.certify.knowledge import Knowledge
 from samecluster.recovery.placement import Placement

@@ -14,7 +14,8 @@ import numpy as np
 from samecluster._typing import Array
 from samecluster.geometry.reach import checks, linear_programs
 from samecluster.geometry.reach.kernel import Kernel
-from samecluster.geometry.reach.members import MemberColumns, row_scaled_inverse, spread_basis
+from samecluster.geometry.reach.members import MemberColumns
+from samecluster.geometry.reach.programs import row_scaled_inverse, spread_basis
 
 _STOP = 1 - 1e-12  # programs go on to this share of the bound: slack for the check's own bound
 _CLOSE = 1 + 1e-9  # up to this share of it rationals decide; a double is off by less
@@ -54,9 +55,9 @@ class ReachTest:
     def run(self, cluster: MemberColumns, points: Array) -> ReachResult:
         """Test points, by their rows in the data."""
         coordinates = cluster.X[points]
-        lifted, noise = cluster.lift(coordinates), cluster.noise_of(coordinates)
+        lifted, noise = cluster.whitening.lift(coordinates), cluster.whitening.noise_of(coordinates)
         single = lifted.astype(np.float32)
-        start, solved = cluster.solved(self.kernel, single, self.bound)
+        start, solved = cluster.programs.solved(self.kernel, single, self.bound)
         which = np.flatnonzero(solved.status == linear_programs.ACCEPTED)
         good = self.kernel.confirmed(lifted, solved, which, cluster.columns, noise, self.limit)
         unsure = np.concatenate(
@@ -79,14 +80,15 @@ class ReachTest:
         unsure: Array,
     ) -> Array:
         """Double precision where single could not decide, and rationals where that cannot."""
-        bases = _independent(cluster.solving, solved.basis[unsure])
-        inverses = row_scaled_inverse(cluster.solving[bases].transpose(0, 2, 1))
+        columns = cluster.solving
+        bases = _independent(columns, solved.basis[unsure])
+        inverses = row_scaled_inverse(columns[bases].transpose(0, 2, 1))
         again = linear_programs.solve(
             lifted[unsure],
             np.arange(len(unsure)),
             bases,
             inverses,
-            cluster.solving,
+            columns,
             self.bound,
             self.bound * _STOP,
         )

@@ -10,10 +10,10 @@ from collections.abc import Collection, Sequence
 import numpy as np
 
 from samecluster._typing import FloatArray
-from samecluster.questions.look import PAIRS, LookSizes
+from samecluster.questions.look_sizes import PAIRS, LookSizes
 from samecluster.questions.pair import Question, Verdict
 from samecluster.questions.run import Plan
-from samecluster.recovery.cluster_names import ClusterNames
+from samecluster.recovery.cluster_names import ClusterNames, ordered
 from samecluster.recovery.placement import MAX_COMPARATORS, Placement, UnplacedPoint
 from samecluster.recovery.predict.model import Predictor
 from samecluster.recovery.predict.sameness import RATHER_NEW, expected_questions
@@ -169,14 +169,14 @@ class ModelPlacement(Placement):
             return None
         for at in np.argsort(-alike, axis=None, kind="stable"):
             i, j = np.unravel_index(at, alike.shape)
-            pair = _ordered(ours[i], theirs[j])
+            pair = ordered(ours[i], theirs[j])
             if pair not in self.unsure:
                 return pair
         return None
 
     def take(self, pair: tuple[int, int], verdict: Verdict) -> None:
         """Whether members of two groups are in the same cluster."""
-        kept, gone = _ordered(*(self.names.name_of[item] for item in pair))
+        kept, gone = ordered(*(self.names.name_of[item] for item in pair))
         if verdict is Verdict.UNSURE:
             self.unsure.add(pair)
             return
@@ -194,7 +194,3 @@ class ModelPlacement(Placement):
         part, whole = sorted(at, key=lambda place: (members[place], place))
         if np.isfinite(scores[part, whole]):
             self.model.core.sameness.heard(scores[part], whole, same, int(members[part]))
-
-
-def _ordered(a: int, b: int) -> tuple[int, int]:
-    return (a, b) if a < b else (b, a)

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 
 from samecluster._parameters import check_at_least
 from samecluster.errors import AnswerError, ProtocolError
-from samecluster.questions.look import Board, Choice, Look, Marks, Picks, Reply, Sheet, Unions
+from samecluster.questions.look import Look, Reply, unsure_of
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.result.result import Recovery
 from samecluster.sessions.question import SessionLook, SessionQuestion
@@ -101,12 +101,7 @@ def _tell_look(
     try:
         session.tell_look(id_, reply, who, second_looks=second_looks)
     except AnswerError:
-        unsure: dict[type, Reply] = {
-            Choice: Picks(unsure=True),
-            Sheet: Marks(unsure=getattr(look, "items", ())),
-            Board: Unions(unsure=getattr(look, "items", ())),
-        }
-        session.tell_look(id_, unsure[type(look)], who, second_looks=second_looks)
+        session.tell_look(id_, unsure_of(look), who, second_looks=second_looks)
     except ProtocolError:
         pass  # others have settled it meanwhile
 

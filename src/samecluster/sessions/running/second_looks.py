@@ -13,7 +13,8 @@ from collections.abc import Iterable, Iterator, Sequence
 import numpy as np
 
 from samecluster._typing import IntArray
-from samecluster.questions.look import Board, CheckSheet, LookSizes
+from samecluster.questions.look import Board, CheckSheet
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.questions.pair import Question, Verdict
 from samecluster.recovery.predict.unlikely import VERY_UNLIKELY, UnlikelyAnswer, unlikely_answers
 from samecluster.recovery.result.result import Recovery

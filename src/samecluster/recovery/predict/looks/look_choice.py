@@ -29,7 +29,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from samecluster._typing import BoolArray, FloatArray, IntArray
-from samecluster.questions.look import LookSizes
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.recovery.cluster_names import ClusterNames
 from samecluster.recovery.predict.looks.corrected import Corrected
 from samecluster.recovery.predict.model import GroupModel

@@ -7,7 +7,8 @@ from itertools import combinations
 
 import numpy as np
 
-from samecluster.questions.look import Board, CheckSheet, Look, LookSizes, Sheet
+from samecluster.questions.look import Board, CheckSheet, Look, Sheet
+from samecluster.questions.look_sizes import LookSizes
 from samecluster.questions.pair import Verdict
 from samecluster.questions.run import Plan
 from samecluster.recovery.cluster_names import ClusterNames
