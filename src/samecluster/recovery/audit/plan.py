@@ -25,6 +25,7 @@ from samecluster.recovery.labelling import Labelling
 from samecluster.recovery.placement import GROUP_SHOWN, belongs
 from samecluster.recovery.problem import BudgetSpent
 from samecluster.recovery.result.how import How
+from samecluster.recovery.result.label_separation import named_after
 
 _CLUSTERS_TRIED = 8
 """A wrong item is compared with this many nearest clusters, at about one question each, before it
@@ -242,8 +243,8 @@ class LabellingUnderAudit(LabelsUnderAudit):
         return [self.first_of(label) for label in labels if label >= 0 and not self._asked(label)]
 
     def first_of(self, label: int) -> int:
-        """Where nobody was asked about a label, its first item says which cluster it stands for."""
-        return int(np.argmax(self._labelling.labels == label))
+        """Where nobody was asked about a label, the item that says which cluster it stands for."""
+        return named_after(label, self._labelling.labels, self._labelling.how)
 
 
 def audit_price(n_labels: int, error: float, confidence: float, pairs: bool = False) -> int:

@@ -78,7 +78,7 @@ class AnsweredLabels:
                 self._separate(*(ledger.representative(item) for item in answer.question.pair))
         counts = np.bincount(labels[labels >= 0])
         self.sizes = {label: int(counts[label]) for label in np.flatnonzero(counts).tolist()}
-        self._labels = labels
+        self._labels, self._how = labels, how
 
     def _separate(self, one: int, other: int) -> None:
         for a in self._held_by.get(one, ()):
@@ -96,8 +96,8 @@ class AnsweredLabels:
         return self._holders.get(label, [])
 
     def standing_for(self, label: int) -> list[int]:
-        """The holders of a label, or its first item where no answer holds it."""
-        return self.holders(label) or [int(np.argmax(self._labels == label))]
+        """The holders of a label, or the item that it is named after where no answer holds it."""
+        return self.holders(label) or [named_after(label, self._labels, self._how)]
 
     def are_separated(self, a: int, b: int) -> bool:
         return b in self._differ.get(a, ())
@@ -139,3 +139,12 @@ class AnsweredLabels:
                 left -= near
                 found += near
             yield found
+
+
+def named_after(label: int, labels: Array, how: Array) -> int:
+    """The item that says which cluster a label stands for, where no answer holds the label.
+
+    The first of those that are known best. A predicted item in its place would give the label two
+    meanings: what is compared with that item gets the label, and so has what is known without it.
+    """
+    return int(np.argmax(np.where(labels == label, how, -1)))
