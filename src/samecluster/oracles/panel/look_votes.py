@@ -36,7 +36,8 @@ def decoys_of(look: Look) -> list[Question]:
     """The pairs of a look that are known to be different, which whoever sees it does not know."""
     if not isinstance(look, CheckSheet):
         return []
-    return [Question(*cell) for cell in look.cells if cell[0] in look.decoys]
+    beside = dict(look.cells)
+    return [Question(item, beside[item]) for item in look.decoys]
 
 
 def said_of_decoys(look: Look, reply: Reply) -> dict[Question, Verdict]:

@@ -20,8 +20,8 @@ from samecluster.oracles.panel.look_votes import (
     said_of_decoys,
     smaller,
 )
+from samecluster.oracles.panel.panel_votes import PanelVotes
 from samecluster.oracles.panel.report import SIGN, PanelOutcome, Person
-from samecluster.oracles.panel.votes import PanelVotes
 from samecluster.proof.fingerprint import fingerprint
 from samecluster.questions.look import Look, Reply
 from samecluster.questions.look_sizes import LookSizes
