@@ -115,7 +115,8 @@ class AnswerDesk:
         said = looked.verdicts()
         votes = (state.book.vote(pair_of(items), who) for items, _ in said)
         standing = next((vote for vote in votes if vote and vote.looked == looked), None)
-        if standing is not None:
+        # What others had settled before this reply was given may have been undone since.
+        if standing is not None and not self._queue.is_open(shown):
             self._remember(who, key, standing)
             return standing.sequence
         looked = replace(looked, decoys=decoys_of(looked, who, state, self._queue))

@@ -54,7 +54,7 @@ def new_answers(
     ledger = engine.run.ledger
     if again := queue.checked_pairs(look):
         return list(_said_of_known(said, again, queue))
-    if look.look.left(ledger.known) is None:
+    if not queue.is_open(look):
         raise ProtocolError("this look is no longer open: answers have settled it; take the next")
     questions = [engine.question(items) for items, _ in said]
     if any(map(engine.run.awaits, look.look.questions)):

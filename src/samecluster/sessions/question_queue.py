@@ -107,6 +107,10 @@ class QuestionQueue:
         """The known pairs that a look puts once more."""
         return self._checks.get(look.id, set())
 
+    def is_open(self, look: SessionLook) -> bool:
+        """Whether answers leave something of a look to be said."""
+        return look.look.left(self.engine.run.ledger.known) is not None
+
     def question(self, id_: str) -> SessionQuestion:
         """The question of an id, to show it again."""
         items = self._state.items
