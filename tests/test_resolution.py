@@ -22,9 +22,10 @@ LARGEST = np.finfo(np.float64).max
 @given(st.integers(0, 10**6), st.sampled_from([1e6, 1e12, -1e30, 1e300, -LARGEST]))
 def test_extreme_values_in_a_twentieth_of_the_rows_do_not_move_it(seed, size) -> None:
     rng = np.random.default_rng(seed)
-    X = rng.normal(size=(200, 2)) * [1.0, 1e-5]
+    # With 200 rows the nearest to the median may be among those that go, which moves it by chance.
+    X = rng.normal(size=(2000, 2)) * [1.0, 1e-5]
     before = resolution_of(X)
-    X[rng.permutation(200)[:10], 1] = size
+    X[rng.permutation(2000)[:100], 1] = size
     after = resolution_of(X)
     assert after[0] == before[0]
     assert 0.5 * before[1] <= after[1] <= 2.0 * before[1]

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from samecluster import clustering_error, recover
@@ -29,6 +29,8 @@ def by_playing(same: list[float]) -> float:
 @given(st.lists(st.floats(0.001, 1.0), min_size=1, max_size=30), st.floats(0.01, 0.99))
 def test_expected_questions_are_those_of_trying_group_after_group(weights, known) -> None:
     same = [known * weight / sum(weights) for weight in weights]
+    left = 1.0 - np.cumsum([0.0, *sorted(same, reverse=True)])
+    assume((np.abs(left[-1] - RATHER_NEW * left) > 1e-9).all())  # or rounding decides
     assert expected_questions(np.array([same]))[0] == pytest.approx(by_playing(same), abs=1e-6)
 
 
