@@ -64,7 +64,7 @@ def test_no_certain_claim_is_false_while_its_premises_hold() -> None:
 
 @pytest.mark.parametrize("seed", [7301])
 def test_seeds_that_once_made_a_false_claim(seed) -> None:
-    """7301: an audit took a predicted item for what its label stands for, beside an inferred one."""
+    """7301: an audit took a predicted item for what a label stands for, beside an inferred one."""
     with warnings.catch_warnings(action="ignore"):
         case = run(seed)
     assert case.judged

@@ -189,8 +189,7 @@ class Declarations:
         if changes:
             made = {} if preparation is None else {"preparation": dict(preparation)}
             engine = Engine(X, checked_hint(hints, len(X)))
-            numbers = self._known.new_numbers()
-            self.take_rows({**items.body(), **made}, engine, changes, numbers, who)
+            self.take_rows({**items.body(), **made}, engine, changes, self._known, who)
         return changes
 
     def take_rows(
@@ -198,11 +197,15 @@ class Declarations:
         body: Mapping[str, Any],
         engine: Engine,
         changes: Changes,
-        numbers: Mapping[str, int],
+        known: KnownLabels | None,
         who: str | None,
     ) -> None:
-        """Go on with the rows of an engine, which an event's body describes."""
-        numbers = {**numbers, **new_anchors(self._log.state, changes)}
+        """Go on with the rows of an engine, which an event's body describes.
+
+        ``known`` is what was known with the rows before, if they are at hand.
+        """
+        new, aliases = ({}, {}) if known is None else (known.new_numbers(), known.aliases())
+        numbers = {**new, **new_anchors(self._log.state, changes, aliases)}
         self._log.record_if_usable("updated", who, body, (engine, numbers))
         self._queue.take_rows()
 

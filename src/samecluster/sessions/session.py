@@ -211,7 +211,7 @@ class Session:
         items = Items.of(keys, X, contents)
         changes = state.items.changes(items)
         if changes and update:
-            session._declarations.take_rows(items.body(), Engine(X, hints), changes, {}, who)
+            session._declarations.take_rows(items.body(), Engine(X, hints), changes, None, who)
         elif changes:
             raise DataMismatchError(
                 f"the session is about other data ({changes}); to go on with these rows, run "

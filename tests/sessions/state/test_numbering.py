@@ -109,8 +109,12 @@ def test_a_lost_anchor_hands_its_number_to_an_item_that_answers_connect_with_it(
     state = state_of("01 12 34", r0=0, r3=1)
     lost = ("item 0", "item 3")
     changes = Changes((), lost, ()) if how == "removed" else Changes((), (), lost)
-    assert new_anchors(state, changes) == {"item 1": 0, "item 4": 1}
+    assert new_anchors(state, changes, {}) == {"item 1": 0, "item 4": 1}
     all_gone = Changes((), ("item 0", "item 1", "item 2"), ())
-    assert new_anchors(state, all_gone) == {}
+    assert new_anchors(state, all_gone, {}) == {}
     other_has_one = state_of("01", r0=0, r1=1)
-    assert new_anchors(other_has_one, Changes((), ("item 0",), ())) == {}
+    gone = Changes((), ("item 0",), ())
+    assert new_anchors(other_has_one, gone, {}) == {}
+    assert new_anchors(other_has_one, gone, {1: 0}) == {"item 1": 0}, "1 is only an alias of 0"
+    also_kept = state_of("01", r0=0, r1=1, r5=0)
+    assert new_anchors(also_kept, gone, {1: 0}) == {}

@@ -11,8 +11,9 @@ keeps the number.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import islice
 
 import numpy as np
 
@@ -54,10 +55,12 @@ def numbered(recovery: Recovery, state: State) -> NumberedRecovery:
     return NumberedRecovery(recovery, anchors, new, aliases)
 
 
-def new_anchors(state: State, changes: Changes) -> dict[str, int]:
+def new_anchors(state: State, changes: Changes, aliases: Mapping[int, int]) -> dict[str, int]:
     """Other anchors for cluster numbers whose anchor is gone or has other content.
 
-    An item that "same" answers connect with the old anchor, the one that turned up first.
+    An item that "same" answers connect with the old anchor, the one that turned up first. Where all
+    of these are anchors already, an item of an alias: a number that is shown comes before one that
+    was.
     """
     lost = {*changes.removed, *changes.changed}
     neighbours: dict[str, list[str]] = {}
@@ -66,13 +69,20 @@ def new_anchors(state: State, changes: Changes) -> dict[str, int]:
             one, two = fact.items
             neighbours.setdefault(one, []).append(two)
             neighbours.setdefault(two, []).append(one)
-    found = {}
+    stays = {number for anchor, number in state.numbers.items() if anchor not in lost}
+    found: dict[str, int] = {}
     for anchor, number in state.numbers.items():
-        if anchor in lost:
-            kept = [key for key in _connected(anchor, neighbours) if key not in lost]
-            if kept:
-                found[min(kept, key=lambda key: state.book.births[key])] = number
-    return {key: number for key, number in found.items() if key not in state.numbers}
+        if anchor not in lost:
+            continue
+        kept = [key for key in _connected(anchor, neighbours) if key not in lost]
+        kept.sort(key=state.book.births.__getitem__)
+        if kept and kept[0] not in state.numbers:
+            found[kept[0]] = number
+            stays.add(number)
+        elif number not in stays:
+            of_aliases = (k for k in kept if aliases.get(state.numbers.get(k, -1)) == number)
+            found |= dict.fromkeys(islice(of_aliases, 1), number)
+    return found
 
 
 def _connected(start: str, neighbours: dict[str, list[str]]) -> Iterator[str]:
