@@ -122,7 +122,11 @@ class Engine:
     def go_past(self, questions: Iterable[Question]) -> None:
         """Go on as if nobody could say where the items of these belong."""
         self._skipped_rows.update(question.item for question in questions)
-        self._skip_questions()
+        try:
+            self._skip_questions()
+        except (RefutedError, GeometryError) as error:
+            self._weaken(error)
+            self._start()
 
     def question(self, items: Iterable[str]) -> Question:
         """A question about keys as one about rows."""
