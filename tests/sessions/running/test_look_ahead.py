@@ -1,8 +1,9 @@
 """Looking ahead: what a run would ask if nobody could place the items that others look at."""
 
+from samecluster.sessions.question import question_id
 from samecluster.sessions.running.engine import Engine
 from samecluster.sessions.running.look_ahead import LookAhead
-from tests.cases.session_cases import answer, instance, keys_of, new_session
+from tests.cases.session_cases import FAST, answer, instance, keys_of, new_session
 
 MADE = instance(45)
 MADE_KEYS = keys_of(45)
@@ -57,3 +58,19 @@ def test_nothing_is_asked_ahead_of_an_audit() -> None:
         answer(session, 1, MADE)
     looked_at = session.ask()[0].item
     assert not [*LookAhead().looks(engine_of(session), session.state, [looked_at])]
+
+
+def test_answers_that_refute_a_margin_on_the_way_are_no_error_for_who_asks() -> None:
+    """A wrong answer shows only once the second run has gone past what others look at."""
+    made = instance(60, 2, 42)
+    session = new_session(made, method={**FAST, "batch": 4}, looks="auto")
+    same = "41-20 44-55 2-55 43-55 54-32 59-41 39-32 49-41 52-32 16-32 48-10 47-32 27-20".split()
+    for pair, verdict in [("47-20", "different"), *((pair, "same") for pair in same)]:
+        one, two = pair.split("-")
+        session.tell(question_id((f"item {one}", f"item {two}")), verdict)
+    engine = Engine(made.X)
+    engine.follow(session.state)
+    ahead = LookAhead()
+    assert [*ahead.looks(engine, session.state, ["item 48"])]
+    assert ahead._engine is not None
+    assert ahead._engine.refutation is not None, "the premise of this test"
