@@ -64,10 +64,10 @@ def test_answers_that_refute_a_margin_on_the_way_are_no_error_for_who_asks() -> 
     """A wrong answer shows only once the second run has gone past what others look at."""
     made = instance(60, 2, 42)
     session = new_session(made, method={**FAST, "batch": 4}, looks="auto")
-    same = "41-20 44-55 2-55 43-55 54-32 59-41 39-32 49-41 52-32 16-32 48-10 47-32 27-20".split()
-    for pair, verdict in [("47-20", "different"), *((pair, "same") for pair in same)]:
-        one, two = pair.split("-")
-        session.tell(question_id((f"item {one}", f"item {two}")), verdict)
+    same = [(41, 20), (44, 55), (2, 55), (43, 55), (54, 32), (59, 41), (39, 32), (49, 41)]
+    same += [(52, 32), (16, 32), (48, 10), (47, 32), (27, 20)]
+    for pair, verdict in [((47, 20), "different"), *((pair, "same") for pair in same)]:
+        session.tell(question_id(f"item {row}" for row in pair), verdict)
     engine = Engine(made.X)
     engine.follow(session.state)
     ahead = LookAhead()
