@@ -613,6 +613,7 @@ def test_a_reply_that_is_given_again_says_what_was_undone_since() -> None:
     """What somebody else had settled is no part of the first reply; it was lost with the second."""
     session = glances(Clock())
     board = look_of(session, Board)
+    assert isinstance(board.look, Board)
     assert {0, 15} <= set(board.look.items)
     assert TRUTH[0] == TRUTH[2] == TRUTH[15]
     assert session.state.facts["item 0", "item 2"].verdict is Verdict.SAME
