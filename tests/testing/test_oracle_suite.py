@@ -1,4 +1,4 @@
-"""Every oracle of ours passes the suite; one with a fault is refused, in words that name it."""
+"""Our oracles pass the suite; one with a fault is refused, in words that name it."""
 
 import sys
 

@@ -108,7 +108,7 @@ class Labelling:
         return np.flatnonzero(self.how == How.UNASSIGNED)
 
     def mark(self, items: IntArray, label: int | IntArray, how: How) -> None:
-        """Write labels on items that have none."""
+        """Write the labels of items, whatever they were before."""
         self.labels[items] = label
         self.how[items] = how
         self._round_of[items] = len(self._rounds)
