@@ -98,7 +98,7 @@ class Closure:
 
     @QUIET
     def ask(self, point: int, cluster: int) -> None:
-        """A point is known to be in a cluster (a new one if the number is new), not by its reach."""
+        """A point is known to be in a cluster, not by reach (a new one if the number is new)."""
         self.labels[point] = cluster
         if cluster not in self.clusters:
             first = self.X[point]
