@@ -1,5 +1,6 @@
 """The checker accepts what follows and nothing else, down to the last bit."""
 
+import json
 import math
 from fractions import Fraction
 from typing import Any
@@ -10,11 +11,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from samecluster import Certify, recover
 from samecluster._resolution import column_spread
+from samecluster.instances import make_ellipsoids
+from samecluster.oracles import LabelOracle
 from samecluster.proof import checker
 from samecluster.proof.checker import BadProof, VerifiedProof
 from samecluster.proof.fingerprint import fingerprint
-from samecluster.proof.log import ProofLog
+from samecluster.proof.log import ProofLog, renumbered
 
 LINE = np.array([[0.0], [1.0], [1.5], [np.nextafter(1.5, 2)], [40.0], [41.0], [2.0]])
 TAU = 2.0**-30
@@ -53,6 +57,35 @@ def test_an_honest_log_passes_and_says_what_it_shows() -> None:
     assert found.labels.tolist() == [0, 0, 0, -1, 1, 1, 0]
     assert found.all_different
     assert found.n_records == {"cluster": 2, "answer": 3, "in": 2}
+
+
+@pytest.mark.parametrize(
+    ("margin", "kinds"), [(1.0, {"in", "count"}), (0.1, {"out", "last", "sdp"})]
+)
+def test_a_log_holds_for_the_same_rows_in_another_order(margin, kinds) -> None:
+    made = make_ellipsoids(150, 2, 3, margin, random_state=1)
+    proof = recover(
+        made.X,
+        LabelOracle(made.labels),
+        method=Certify(kernel="numpy", effort="thorough"),
+        margin=margin,
+        n_clusters=3,
+        random_state=0,
+    ).proof
+    assert proof is not None
+    rows, X = np.random.default_rng(0).permutation(150), np.empty((150, 2))
+    X[rows] = made.X
+    other = ProofLog(fingerprint(X), margin, 3, proof.resolution)
+
+    def shown(log: ProofLog, points: Any, records: Any) -> VerifiedProof:
+        lines = json.dumps([log.header(), *records], default=np.ndarray.tolist)
+        return check(points, json.loads(lines))
+
+    before = shown(proof, made.X, proof.records)
+    after = shown(other, X, [renumbered(record, rows) for record in proof.records])
+    assert kinds <= {record[0] for record in proof.records}
+    assert after.n_records == before.n_records
+    assert np.array_equal(after.labels[rows], before.labels)
 
 
 @pytest.mark.parametrize("tau", [TAU, 0.0])
